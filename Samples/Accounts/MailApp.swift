@@ -11,15 +11,22 @@ struct MailApp {
     ///
     /// Call it at launch, before any account is opened.
     func migrateSharedData() throws -> MigrationReport {
+        let store = try JSONStore(at: container.appendingPathComponent("migrations.json"))
         let manager = try MigrationManager(
-            name: "App", currentVersion: "2.0",
-            adopting: .newApp, store: JSONStore(at: container.appendingPathComponent("migrations.json")),
-            options: MigrationOptions(onEvent: printFailure))
+            name: "App", currentVersion: "2.0", adopting: .newApp, store: store)
         // The keychain outlives an app that is deleted; its passwords are not for whoever installs the app now.
         manager.whenMigratingToVersion("1.0", onFreshInstall: .only) { try keychain.removeAll() }
-        // Favorites are not worth a locked-out user: later steps run anyway, and 2 errors settle the step.
-        manager.whenMigratingToVersion("2.0", onError: .giveUp(after: 2)) { try importFavorites() }
-        return try manager.migrate()
+        let report = try manager.migrate()
+        do { try migrateFavorites(in: store) } catch { printFailure(error) }
+        return report
+    }
+
+    /// Migrates the favorites, which are not worth a locked-out user: in a manager of their own, they may fail.
+    private func migrateFavorites(in store: JSONStore) throws {
+        let manager = try MigrationManager(
+            name: "Favorites", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.whenMigratingToVersion("2.0") { try importFavorites() }
+        try manager.migrate()
     }
 
     /// Opens an account, or adds one.
@@ -33,7 +40,7 @@ struct MailApp {
     ///
     /// Throws `notYetMigrated` until the app has been launched.
     func openAccountInWidget(_ name: String) throws -> Account {
-        try Account(in: folder(of: name), role: .waits)
+        try Account(in: folder(of: name), role: .waitsForApp)
     }
 
     private func folder(of name: String) -> URL {

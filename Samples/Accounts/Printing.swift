@@ -3,7 +3,7 @@ import Foundation
 
 /// Prints what a launch did to the data that all accounts share.
 func printLaunch(_ report: MigrationReport) {
-    printLine("app", report, report.skipped.isEmpty ? [] : ["gave up \(list(report.skipped))"])
+    printLine("app", report, [])
 }
 
 /// Prints what opening an account did to its database, and who has written to it.
@@ -25,9 +25,9 @@ func printKeychain(_ keychain: Keychain) {
     print("  keychain: \(keychain.password ?? "empty")")
 }
 
-/// Prints why a step failed; the launch goes on if the step is best-effort.
-func printFailure(_ event: MigrationEvent) {
-    if case .didFail(_, let error) = event.kind { print("  app     favorites not imported: \(error)") }
+/// Prints why the favorites' manager failed; the launch goes on, and the next one tries again.
+func printFailure(_ error: any Error) {
+    print("  app     favorites not imported: \((error as? MigrationError)?.underlyingError ?? error)")
 }
 
 /// Gives the body an app with an empty container, and removes everything afterwards.
@@ -42,7 +42,7 @@ func withTemporaryApp(_ body: (MailApp) throws -> Void) throws {
 }
 
 private func printLine(_ name: String, _ report: MigrationReport, _ more: [String]) {
-    let parts = ["\(report.launch)", "steps \(list(report.completed))"] + more
+    let parts = ["\(report.launch)", "steps \(list(report.completed.map(\.version)))"] + more
     print("  \(name.padding(toLength: 7, withPad: " ", startingAt: 0)) \(parts.joined(separator: "; "))")
 }
 

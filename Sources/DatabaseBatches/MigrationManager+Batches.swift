@@ -25,18 +25,17 @@ extension MigrationManager {
     ///   - table: a table with a primary key, also of text or of several columns. `migrate()` refuses others: SQLite may
     ///     renumber the rows of a table without a key. For these, for views and for virtual tables, use a cursor.
     ///   - onFreshInstall: whether the step runs in a new database.
-    ///   - onError: whether the manager gives up on the step after some runs in which rows were left.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the rows of a batch, in a transaction. If it throws, or takes longer than 250 ms, the batch is
     ///     rolled back, and a smaller one is tried.
     public func afterMigratingToVersion(
         _ version: AppVersion, in database: any DatabaseWriter, overRowsOf table: String,
-        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, fileID: StaticString = #fileID,
+        onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database, DeferredRows) throws -> Void
     ) {
         register(
-            RowBatches(table: SQLName(table), body: body), version, database, onFreshInstall, onError,
+            RowBatches(table: SQLName(table), body: body), version, database, onFreshInstall,
             SourceLocation(fileID: fileID, line: line))
     }
 
@@ -51,27 +50,26 @@ extension MigrationManager {
     ///   - database: the database.
     ///   - start: where the first call begins.
     ///   - onFreshInstall: whether the step runs in a new database.
-    ///   - onError: whether the manager gives up on the step after some runs in which it threw.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does a small piece of work. A transaction has as many calls as fit into about 50 ms.
     public func afterMigratingToVersion<Cursor: Codable & Sendable>(
         _ version: AppVersion, in database: any DatabaseWriter, startingAt start: Cursor,
-        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, fileID: StaticString = #fileID,
+        onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database, Cursor) throws -> DeferredCursor<Cursor>
     ) {
         register(
-            CursorBatches(start: start, body: body), version, database, onFreshInstall, onError,
+            CursorBatches(start: start, body: body), version, database, onFreshInstall,
             SourceLocation(fileID: fileID, line: line))
     }
 
     private func register(
         _ batches: any StepBatches, _ version: AppVersion, _ database: any DatabaseWriter,
-        _ onFreshInstall: FreshInstallRule, _ onError: ErrorRule, _ source: SourceLocation
+        _ onFreshInstall: FreshInstallRule, _ source: SourceLocation
     ) {
         let place = place(of: database)
         register(
             version, .batches(DeferredDatabaseStep(place: place, batches: batches)), in: place,
-            onFreshInstall: onFreshInstall, onError: onError, source: source)
+            onFreshInstall: onFreshInstall, source: source)
     }
 }

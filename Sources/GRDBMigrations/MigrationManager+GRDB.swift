@@ -15,7 +15,7 @@ extension MigrationManager {
     ///     applied before one that the migrator has do not count: they were left out since.
     ///   - removed: the identifiers of migrations that shipped, and that the migrator no longer has. Name the one that was
     ///     the last of a release; others need no name.
-    ///   - deferred: the versions of deferred steps to run to their end before the schema step. They cannot be best-effort.
+    ///   - deferred: the versions of deferred steps to run to their end before the schema step.
     ///   - backupFolder: the folder of backups, as `SchemaOptions.backupFolder` is for a `SchemaMigrator`: the schema step
     ///     copies the database there before it applies migrations; nil for none.
     ///   - keptBackups: the number of backups to keep of the database, at least 1.

@@ -107,7 +107,7 @@ struct DeferredCursorTests {
         )
         #expect(try calls() == (0..<5).map { "\($0)" })
         fails.withLock { $0 = false }
-        #expect(try manager.runDeferred().completed == ["2.1"])
+        #expect(try manager.runDeferred().completed.versions == ["2.1"])
         #expect(try calls() == (0...20).map { "\($0)" })
     }
 
@@ -142,7 +142,7 @@ struct DeferredCursorTests {
             return db.changesCount > 0 ? .more(cursor) : .done
         }
         try manager.migrate()
-        #expect(try manager.runDeferred().completed == ["2.1"])
+        #expect(try manager.runDeferred().completed.versions == ["2.1"])
         #expect(try calls() == [])
     }
 
@@ -159,7 +159,7 @@ struct DeferredCursorTests {
         #expect(try changed.runDeferred().failures.map(\.code) == [.stepFailed])
         try changed.rerun("2.1")
         try changed.migrate()
-        #expect(try changed.runDeferred().completed == ["2.1"])
+        #expect(try changed.runDeferred().completed.versions == ["2.1"])
         #expect(try calls().suffix(2) == ["a", "b"])
     }
 
@@ -184,7 +184,7 @@ struct DeferredCursorTests {
             return number < 110 ? number + 1 : nil
         }
         try manager.migrate()
-        #expect(try manager.runDeferred().completed == ["2.1"])
+        #expect(try manager.runDeferred().completed.versions == ["2.1"])
         #expect(try calls().count == 111)
         #expect(sizes.withLock { $0.suffix(8) } == [1, 1, 1, 1, 1, 1, 1, 1])
     }

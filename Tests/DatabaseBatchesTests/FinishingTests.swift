@@ -57,8 +57,7 @@ struct FinishingTests {
             #expect(try values("old") == 100, "nothing is destroyed that was not read")
         }
         let report = try manager().migrate()
-        #expect(report.completed == ["2.1", "3.0"])
-        #expect(report.skipped == [])
+        #expect(report.completed.versions == ["2.1", "3.0"])
         #expect(try values("new") == 100)
     }
 
@@ -73,22 +72,7 @@ struct FinishingTests {
         #expect(error.code == .locked)
         #expect(try values("old") == 100)
         release()
-        #expect(try manager().migrate().completed == ["2.1", "3.0"])
-        #expect(try values("new") == 100)
-    }
-
-    @Test("does not run after the deferred one was given up by an earlier release, before that is done")
-    func givenUpBefore() throws {
-        let earlier = try app.manager("2.1")
-        earlier.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: database)
-        earlier.afterMigratingToVersion(
-            "2.1", in: database, overRowsOf: "photo", onError: .giveUp(after: 1)
-        ) { _, _ in throw Mishap() }
-        try earlier.migrate()
-        #expect(try earlier.runDeferred().skipped == ["2.1"])
-        #expect(try earlier.pendingDeferred() == [])
-
-        #expect(try manager().migrate().completed == ["2.1", "3.0"])
+        #expect(try manager().migrate().completed.versions == ["2.1", "3.0"])
         #expect(try values("new") == 100)
     }
 
@@ -120,50 +104,6 @@ struct FinishingTests {
                 Library: step 3.0 (Migrations.swift:7) was not run: a newer app has used other.sqlite, in which step 2.1 is \
                 not done. Update the app, or restore other.sqlite.
                 """)
-    }
-}
-
-@Suite("A best-effort step in a database", .timed)
-struct BestEffortInDatabaseTests {
-    @Test("that finds the database locked or full is tried again, and not given up")
-    func obstacles() throws {
-        let app = try App()
-        try app.launch("1.0")
-        let database = try app.open()
-        for code in [ResultCode.SQLITE_BUSY, .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_LOCKED] {
-            let manager = try app.manager("2.0")
-            manager.whenMigratingToVersion("2.0", in: database, onError: .giveUp(after: 1)) { _ in
-                throw DatabaseError(resultCode: code)
-            }
-            let report = try manager.migrate()
-            #expect(report.skipped == [] && report.completed == [], "\(code)")
-        }
-        let manager = try app.manager("2.0")
-        manager.whenMigratingToVersion("2.0", in: database, onError: .giveUp(after: 1)) { _ in }
-        #expect(try manager.migrate().completed == ["2.0"])
-    }
-
-    @Test("is not given up for the failures of the schema step before it")
-    func moveOfSameVersion() throws {
-        let app = try App()
-        try app.launch("1.0")
-        let database = try app.open()
-        func migrate(failingMove: Bool) throws -> MigrationReport {
-            let manager = try app.manager("2.0")
-            let schema = try SchemaMigrator(migrations: [
-                ExecutedSQL(version: 10, sql: App.sql[10] ?? ""),
-                CodeMigration(12, "authors") { _ in if failingMove { throw Mishap() } },
-            ])
-            manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
-            manager.whenMigratingToVersion("2.0", in: database, onError: .giveUp(after: 3)) { _ in
-                throw Mishap()
-            }
-            return try manager.migrate()
-        }
-        for _ in 1...2 { #expect(throws: MigrationError.self) { try migrate(failingMove: true) } }
-        #expect(try migrate(failingMove: false).skipped == [])
-        #expect(try migrate(failingMove: false).skipped == [])
-        #expect(try migrate(failingMove: false).skipped == ["2.0"])
     }
 }
 

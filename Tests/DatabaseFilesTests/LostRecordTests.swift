@@ -79,7 +79,7 @@ struct LostRecordTests {
         #expect(text.contains("Library: \(Self.lost) which steps have run. \(Self.remedy)"))
         try app.expectUnknown { try app.manage("2.0") { try $0.pending() } }
         try app.expectUnknown { try app.manage("2.0") { try $0.runDeferred() } }
-        let waiting = MigrationOptions(role: .waits)
+        let waiting = MigrationOptions(role: .waitsForApp)
         try app.expectUnknown { try app.manage("2.0", options: waiting) { try $0.migrate() } }
 
         try app.manage("2.0") { try $0.replaceRecord(assuming: "2.0") }

@@ -236,7 +236,7 @@ struct MarkedDatabaseTests {
         }
         let report = try launch("2.0") { try file().openQueue() }
         #expect(report.launch == .upgrade(from: "1.0"))
-        #expect(report.completed == ["2.0"])
+        #expect(report.completed.versions == ["2.0"])
     }
 
     // MARK: Between look and lock

@@ -107,7 +107,7 @@ struct PageFormatTests {
     func reserved(format: (Int, UInt8), isLost: Bool) throws {
         let schema = try notes()
         try make(pageSize: format.0, reserved: format.1, rows: 300, schema)
-        try change { isLost ? $0[20] = 0 : ($0[0] = 0) }
+        try change { $0[isLost ? 20 : 0] = 0 }
         _ = try expectAllRows(300, schema)
     }
 

@@ -18,7 +18,7 @@ final class Library {
 
         manager.whenMigratingToVersion("1.1") { try self.moveArchive() }
         manager.whenMigratingToVersion("1.1-1") { context in try self.resumeMove(attempt: context.attempt) }
-        manager.whenMigratingToVersion("1.2") { try await self.performMigration1() }
+        manager.whenMigratingToVersion("1.2") { _ in try await self.performMigration1() }
         manager.whenMigratingToVersion("1.2-1") { context in
             try await self.performMigration1()
             try await context.checkpoint()
@@ -63,8 +63,8 @@ nonisolated final class Importer {
     func launch(_ store: InMemoryStore) async throws -> MigrationReport {
         let manager = try MigrationManager(
             name: "Importer", currentVersion: "2.0", adopting: .newApp, store: store)
-        manager.whenMigratingToVersion("1.1") { try await self.performMigration1() }
-        manager.whenMigratingToVersion("1.2", run: performMigration1)
+        manager.whenMigratingToVersion("1.1") { _ in try await self.performMigration1() }
+        manager.whenMigratingToVersion("1.2", run: performMigration2)
         manager.whenVersionChanges { _, _ in try await self.performMigration1() }
         return try await manager.migrate()
     }
@@ -72,5 +72,9 @@ nonisolated final class Importer {
     private func performMigration1() async throws {
         await Task.yield()
         ranOnMainActor.append(#isolation is MainActor)
+    }
+
+    private func performMigration2(_ context: MigrationContext) async throws {
+        try await performMigration1()
     }
 }

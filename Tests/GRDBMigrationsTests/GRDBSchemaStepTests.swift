@@ -42,8 +42,8 @@ struct GRDBSchemaStepTests {
         let first = try app.manager("1.0")
         first.whenMigratingToVersion("1.0", migrate: migrator(["v1"]), upTo: "v1", in: database)
         #expect(
-            try first.migrate().schemaSteps == [
-                SchemaStep(version: "1.0", database: "library.sqlite", schemaVersions: ["v1"])
+            try first.migrate().schemaSteps.texts == [
+                "Library: schema step 1.0 in library.sqlite: v1"
             ])
         let second = try app.manager("2.0")
         second.whenMigratingToVersion("1.0", migrate: migrator(), upTo: "v1", in: database)
@@ -57,9 +57,9 @@ struct GRDBSchemaStepTests {
         #expect(pending.map(\.schemaVersions) == [["v2"], ["v3"]])
         #expect(try tables() == ["v1"])
         #expect(
-            try second.migrate().schemaSteps == [
-                SchemaStep(version: "1.5", database: "library.sqlite", schemaVersions: ["v2"]),
-                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"]),
+            try second.migrate().schemaSteps.texts == [
+                "Library: schema step 1.5 in library.sqlite: v2",
+                "Library: schema step 2.0 in library.sqlite: v3",
             ])
         #expect(try tables() == ["v1", "v2", "v3"])
         #expect(try second.pendingSchemaSteps() == [])
@@ -79,8 +79,8 @@ struct GRDBSchemaStepTests {
             "2.0", adopting: .databaseHasTables(database, means: "1.0"))
         manager.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
         #expect(
-            try manager.migrate().schemaSteps == [
-                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["v3"])
+            try manager.migrate().schemaSteps.texts == [
+                "Library: schema step 2.0 in library.sqlite: v3"
             ])
     }
 

@@ -27,7 +27,7 @@ struct AccountsTests {
 
                 The second launch of 2.0
                   app     favorites not imported: "Ben's mother" is not an address
-                  app     relaunch; steps none; gave up 2.0
+                  app     relaunch; steps none
                   anna    relaunch; steps none; mail from ben@example.com
                   ben     relaunch; steps none; mail from none
 

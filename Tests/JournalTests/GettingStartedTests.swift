@@ -30,7 +30,8 @@ struct GettingStartedTests {
         let folder = try TemporaryFolder()
         _ = try await Self.run(["1.0"], in: folder.url)
         #expect(try await Self.run(["1.0"], in: folder.url) == "1.0: relaunch, ran []\n[]\n")
-        let upgraded = "1.1: upgrade(from: 1.0), ran [1.1]\n[\"Emma\", \"Persuasion\"]\n"
+        let upgraded =
+            "1.1: upgrade(from: 1.0), ran [Library: step 1.1 in library.sqlite]\n[\"Emma\", \"Persuasion\"]\n"
         #expect(try await Self.run(["1.1"], in: folder.url) == upgraded)
     }
 

@@ -75,9 +75,11 @@ struct Launcher: ParsableCommand {
             }
             let (report, deferred) = try migrate(in: folder)
             print("launch \(report.launch)")
-            print("completed \(report.completed)")
+            print("completed \(report.completed.map(\.version))")
             if let deferred {
-                print("deferred \(deferred.completed), failed \(deferred.failures.map(\.description))")
+                print(
+                    "deferred \(deferred.completed.map(\.version)), failed \(deferred.failures.map(\.description))"
+                )
             }
         } catch let error as MigrationError {
             print("\(error.code): \(error)")

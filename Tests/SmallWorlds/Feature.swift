@@ -11,7 +11,6 @@ package enum Feature: String, CaseIterable, Comparable, Sendable {
     case versionChange = "whenVersionChanges"
     // Options of a step.
     case finishing
-    case givesUp = "giveUp(after:)"
     case runsOnFreshInstall = "onFreshInstall: .run"
     case onlyOnFreshInstall = "onFreshInstall: .only"
     case enforcedForeignKeys = "foreignKeys: .immediate"
@@ -25,7 +24,7 @@ package enum Feature: String, CaseIterable, Comparable, Sendable {
     case adoptsByClosure = "adopting: closure"
     // Options of a manager, and of a launch.
     case line
-    case waits = "role: .waits"
+    case waits = "role: .waitsForApp"
     case through = "migrate(through:)"
     // Where things are.
     case secondManager = "two managers"

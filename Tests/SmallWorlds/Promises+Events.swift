@@ -139,7 +139,7 @@ extension Promises {
         }
     }
 
-    /// Notes failures and deaths.
+    /// Notes deaths.
     mutating func note(_ outcome: SmallOutcome, retried: SmallWork?) {
         // Where the process has died after a body, its end may not have been written.
         for id in outcome.advanced.union(outcome.died ? [] : outcome.ran) {
@@ -152,11 +152,7 @@ extension Promises {
             }
             places[place]?.fatal[id] = nil
         }
-        for place in places.keys {
-            for (step, count) in outcome.failed where app.place(of: step) == place {
-                places[place]?.failures[step, default: 0] += app.step(step)?.isDeferred == true ? count : 1
-            }
-            guard outcome.died else { continue }
+        for place in places.keys where outcome.died {
             if outcome.diedIn == nil { places[place]?.deaths[release, default: 0] += 1 }
             places[place]?.mayRepeat = true
         }
@@ -384,7 +380,6 @@ extension Promises {
         forgetDeaths(in: step.id, place, isCertain: isCertain)
         guard var memory = places[place], memory.managers[step.manager]?.floor != nil else { return }
         memory.skipped.remove(step.id)
-        memory.failures[step.id] = nil
         memory.managers[step.manager]?.owed[step.id] = nil
         memory.managers[step.manager]?.unneeded.remove(step.id)
         if isCertain { memory.managers[step.manager]?.again.insert(step.id) }
@@ -431,7 +426,6 @@ extension Promises {
     private mutating func forget(_ place: Place, _ manager: Int, isCertain: Bool) {
         for step in app.steps where step.manager == manager && step.place == place {
             places[place]?.skipped.remove(step.id)
-            places[place]?.failures[step.id] = nil
             forgetDeaths(in: step.id, place, isCertain: isCertain)
             places[place]?.reruns[step.id] = nil
         }

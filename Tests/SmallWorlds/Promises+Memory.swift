@@ -36,8 +36,6 @@ extension Promises {
         var repeats: [Int: Int] = [:]
         /// How often each step had run when the app has asked for it once more.
         var reruns: [Int: Int] = [:]
-        /// How often each step has failed.
-        var failures: [Int: Int] = [:]
         /// How often a process has died between the bodies of works, by release.
         var deaths: [SmallRelease: Int] = [:]
         /// The works in which processes of one build have died, and how often.
@@ -195,7 +193,7 @@ extension Promises.Memory {
         var memory = Self()
         (memory.data, memory.isOld, memory.late, memory.mayRepeat) = (data, isOld, late, true)
         (memory.newest, memory.notNeeded, memory.repeats) = (newest, notNeeded, repeats)
-        (memory.failures, memory.between, memory.isForgotten) = (failures, between, true)
+        (memory.between, memory.isForgotten) = (between, true)
         for work in skipped { memory.notNeeded[work, default: []].formUnion(data.values.keys) }
         return memory
     }

@@ -255,9 +255,8 @@ package struct Promises: Sendable {
 
     /// After a launch that succeeds, every value is in the form of its release.
     ///
-    /// Only a deferred step may still wait, and a best-effort one that has just failed, or has failed as often as it may, or
-    /// whose own deferred step waits. After deferred work that comes to its end none waits, and none when a step runs at or
-    /// above the version that finishes it.
+    /// Only a deferred step may still wait. After deferred work that comes to its end, one that has failed waits alone, and none
+    /// when a step runs at or above the version that finishes it.
     ///
     /// That holds for the processes of an extension, too: it is let in where everything is done that the app waits for.
     private func complete(
@@ -277,8 +276,7 @@ package struct Promises: Sendable {
             if deferred == true, isHeldBack(manager) != false { continue }
             for step in app.steps(of: manager, in: release)
             where step.isDeferred == deferred && step.version <= limit && step.onFreshInstall != .only {
-                let problem = isDone(step, outcome, found, isExtension: event.isFromExtension)
-                if let problem { return problem }
+                if let problem = isDone(step, outcome, found) { return problem }
             }
             guard manager == 0, deferred == false, let move = app.move(in: release), move.version <= limit,
                 let data = found[.database(0)], let memory = places[.database(0)],
@@ -313,14 +311,12 @@ package struct Promises: Sendable {
         return nil
     }
 
-    func isDone(
-        _ step: Step, _ outcome: SmallOutcome, _ found: [Place: SmallData], isExtension: Bool = false
-    ) -> String? {
+    func isDone(_ step: Step, _ outcome: SmallOutcome, _ found: [Place: SmallData]) -> String? {
         let place = step.place
         // The values of the files are what an import copies; it and the removal are judged by what is lost.
-        guard step.work != .imports, step.work != .removal else { return imported(step, outcome, found) }
+        guard step.work != .imports, step.work != .removal else { return imported(step, found) }
         guard let memory = places[place], let data = found[place], !isDowngrade(place, step.manager),
-            !isExcused(step, outcome, found), !(isExtension && step.isBestEffort)
+            !isExcused(step, outcome)
         else { return nil }
         for (key, value) in data.values where app.count(of: step.id, in: value) == 0 {
             if isNotNeeded(step.id, version: step.version, of: step.manager, key, memory) { continue }
@@ -330,10 +326,10 @@ package struct Promises: Sendable {
     }
 
     /// A database that a release brings gets what is in the files that its import reads.
-    private func imported(_ step: Step, _ outcome: SmallOutcome, _ found: [Place: SmallData]) -> String? {
+    private func imported(_ step: Step, _ found: [Place: SmallData]) -> String? {
         guard step.work == .imports, let files = places[.files], let data = found[step.place],
             let memory = places[step.place], !isDowngrade(step.place, step.manager),
-            !isExcused(step, outcome, found), !memory.skipped.contains(step.id),
+            !memory.skipped.contains(step.id),
             step.version > memory.managers[step.manager]?.floor ?? step.version
         else { return nil }
         // Those of a database that was there are in the form in which it is.
@@ -346,30 +342,13 @@ package struct Promises: Sendable {
         return nil
     }
 
-    /// A best-effort step may be left undone when it fails, or what it needs.
+    /// A deferred step may be left undone when it fails, or when the process has died in it too often in this build.
     ///
-    /// It may be so for good when it has failed as often as it may. That others fail is no excuse, nor that a process died.
-    private func isExcused(_ step: Step, _ outcome: SmallOutcome, _ found: [Place: SmallData]) -> Bool {
-        let failed = outcome.postponed.union(outcome.failed.keys)
-        if step.isDeferred {
-            if failed.contains(step.id) { return true }
-            // It is not tried again in this build.
-            if mayBeGivenUp(step.id, in: step.place), !outcome.entered.contains(step.id) { return true }
-        }
-        guard let limit = step.givesUpAfter else { return false }
-        // It waits for what a newer release holds.
-        if isHeldBack(step.manager) != false { return true }
-        let failures = places[step.place]?.failures[step.id] ?? 0
-        if failed.contains(step.id) || failures >= limit || places[step.place]?.isDamaged == true {
-            return true
-        }
-        // As everything else, it is not tried again in a build in which the process has died in it too often.
-        if mayBeGivenUp(step.id, in: step.place), !outcome.entered.contains(step.id) { return true }
-        // It waits alone for a deferred step, which may be pending again: it makes no launch run that.
-        return !app.finished(by: step.id).isEmpty
-            || app.steps(of: step.manager, in: release).contains { other in
-                other.isDeferred && app.deadline(of: other, in: release).map { $0 <= step.version } == true
-            }
+    /// That others fail is no excuse.
+    private func isExcused(_ step: Step, _ outcome: SmallOutcome) -> Bool {
+        guard step.isDeferred else { return false }
+        return outcome.postponed.contains(step.id) || outcome.failed[step.id] != nil
+            || mayBeGivenUp(step.id, in: step.place) && !outcome.entered.contains(step.id)
     }
 
     /// A new install gets the steps that are for new installs, however often its first launch is cut short.
@@ -387,8 +366,7 @@ package struct Promises: Sendable {
             }
             guard case .launch(_, .whole, _) = event, outcome.results[step.manager] == .finished,
                 let count = life.owed[step.id], !isDowngrade(step.place, step.manager),
-                app.steps(of: step.manager, in: release).contains(step), !step.isDeferred,
-                !isExcused(step, outcome, found)
+                app.steps(of: step.manager, in: release).contains(step), !step.isDeferred
             else { continue }
             if runs <= count { return "\(step.id) has not run on a new install" }
         }
@@ -402,7 +380,7 @@ package struct Promises: Sendable {
             for (id, count) in memory.reruns {
                 guard let step = app.step(id), outcome.results[step.manager] == .finished,
                     app.steps(of: step.manager, in: release).contains(step),
-                    !isDowngrade(place, step.manager), !isExcused(step, outcome, found)
+                    !isDowngrade(place, step.manager), !isExcused(step, outcome)
                 else { continue }
                 if found[place]?.runs[id] ?? 0 <= count { return "\(id) has not run again" }
             }
@@ -455,7 +433,7 @@ package struct Promises: Sendable {
         if case .launch = event {
             for (manager, result) in outcome.results.enumerated() where result == .finished {
                 let damaged = placesUsed(by: manager).first {
-                    places[recordPlace($0)]?.isDamaged == true && !isBestEffort($0, manager)
+                    places[recordPlace($0)]?.isDamaged == true
                 }
                 if let damaged { return "a launch has succeeded although \(damaged) is damaged" }
             }
@@ -483,8 +461,8 @@ package struct Promises: Sendable {
     ///
     /// That is a step that fails or asks to wait, one in which the process has died too often, data of a newer release, data
     /// of which nothing says how old it is, records that cannot be understood, a cancellation, or tables that are not what
-    /// they are adopted as. An extension is also kept out as long as the app has something to do. A best-effort step is no
-    /// reason. Work in which the process has died too often does not begin again in that build.
+    /// they are adopted as. An extension is also kept out as long as the app has something to do. Work in which the process
+    /// has died too often does not begin again in that build.
     private func explained(
         _ event: SmallEvent, _ outcome: SmallOutcome, _ before: Promises
     ) -> String? {
@@ -544,14 +522,14 @@ package struct Promises: Sendable {
     /// True if the failure of a step stops its manager.
     private func isMandatory(_ id: Int) -> Bool {
         guard let step = app.step(id) else { return true }
-        return !step.isBestEffort && (!step.isDeferred || app.deadline(of: step, in: release) != nil)
+        return !step.isDeferred || app.deadline(of: step, in: release) != nil
     }
 
     /// True if a newer release keeps a step from running without which no launch is complete; nil if it may do so.
     func isHeldBack(_ manager: Int) -> Bool? {
         var isPossible = false
         for step in app.steps(of: manager, in: release)
-        where !step.isDeferred && !step.isBestEffort && step.onFreshInstall != .only {
+        where !step.isDeferred && step.onFreshInstall != .only {
             guard let memory = places[step.place], isDowngrade(step.place, manager) else { continue }
             guard let life = memory.managers[manager], let floor = life.floor else { return true }
             guard life.isCertain else {
@@ -576,13 +554,6 @@ package struct Promises: Sendable {
             isPossible = true
         }
         return isPossible ? nil : false
-    }
-
-    /// True for a database in which all that a manager has to do is best-effort, so that nothing there stops it.
-    private func isBestEffort(_ place: Place, _ manager: Int) -> Bool {
-        let steps = app.steps(of: manager, in: release).filter { $0.place == place }
-        return place != store && place != .files && !hasMove(place, manager, release) && !steps.isEmpty
-            && steps.allSatisfy(\.isBestEffort)
     }
 
     /// True if a process has died, which whoever comes next may write down.

@@ -61,8 +61,6 @@ package struct SmallApp: Hashable, Sendable {
         /// The release that registers it first: a later one than that of its version inserts it.
         package var since: SmallRelease
         package var onFreshInstall = FreshInstall.skip
-        /// After how many failures the manager gives up on it, if it is best-effort.
-        package var givesUpAfter: Int?
         /// The version of the deferred step that it finishes.
         package var finishes: Int?
         /// True if foreign keys are enforced while it runs; only for `transaction`.
@@ -70,7 +68,7 @@ package struct SmallApp: Hashable, Sendable {
 
         package init(
             _ id: Int, _ work: Work, in place: Place = .files, manager: Int = 0, since: SmallRelease? = nil,
-            onFreshInstall: FreshInstall = .skip, givesUpAfter: Int? = nil, finishes: Int? = nil,
+            onFreshInstall: FreshInstall = .skip, finishes: Int? = nil,
             enforcesForeignKeys: Bool = false
         ) {
             self.id = id
@@ -79,7 +77,6 @@ package struct SmallApp: Hashable, Sendable {
             self.manager = manager
             self.since = since ?? SmallRelease(id % 100 / 10)
             self.onFreshInstall = onFreshInstall
-            self.givesUpAfter = givesUpAfter
             self.finishes = finishes
             self.enforcesForeignKeys = enforcesForeignKeys
         }
@@ -91,7 +88,6 @@ package struct SmallApp: Hashable, Sendable {
         /// True if the release of its version has it from the first build on.
         package var isPunctual: Bool { since == SmallRelease(version / 10) }
         package var isDeferred: Bool { work == .rows || work == .cursor || work == .deferredClosure }
-        package var isBestEffort: Bool { givesUpAfter != nil }
     }
 
     package enum Work: String, Hashable, Sendable {
@@ -173,7 +169,6 @@ package struct SmallApp: Hashable, Sendable {
             case .removal: features.insert(.closure)
             }
             if step.finishes != nil { features.insert(.finishing) }
-            if step.isBestEffort { features.insert(.givesUp) }
             if step.onFreshInstall == .run { features.insert(.runsOnFreshInstall) }
             if step.onFreshInstall == .only { features.insert(.onlyOnFreshInstall) }
             if step.enforcesForeignKeys { features.insert(.enforcedForeignKeys) }
@@ -229,7 +224,6 @@ extension SmallApp.Step {
         if manager != 0 { parts.append("manager: \(manager)") }
         if !isPunctual { parts.append("since: \(since.code)") }
         if onFreshInstall != .skip { parts.append("onFreshInstall: .\(onFreshInstall)") }
-        if let givesUpAfter { parts.append("givesUpAfter: \(givesUpAfter)") }
         if let finishes { parts.append("finishes: \(finishes)") }
         if enforcesForeignKeys { parts.append("enforcesForeignKeys: true") }
         return ".init(\(parts.joined(separator: ", ")))"
@@ -279,12 +273,10 @@ extension SmallApp {
     }
 
     /// The lowest version before which a release has a deferred step done; nil if it may wait.
-    ///
-    /// What is best-effort itself sets none: it waits alone.
     func deadline(of deferred: Step, in release: SmallRelease) -> Int? {
         var lowest: Int?
         for step in steps where step.finishes == deferred.version && step.manager == deferred.manager {
-            guard !step.isBestEffort, step.since <= release, step.version <= release.ceiling else { continue }
+            guard step.since <= release, step.version <= release.ceiling else { continue }
             lowest = min(lowest ?? step.version, step.version)
         }
         if deferred.manager == 0, let move = move(in: release), move.finishes == deferred.version {
@@ -302,7 +294,7 @@ extension SmallApp {
     /// Returns true if a step may change a value after a later one that a release has run.
     func mayComeLate(_ id: Int, after other: Int, of release: SmallRelease) -> Bool {
         guard let step = self.step(id) else { return false }
-        if step.since > release || managers[step.manager].since > release || step.isBestEffort { return true }
+        if step.since > release || managers[step.manager].since > release { return true }
         guard step.isDeferred else { return false }
         return deadline(of: step, in: release).map { version(of: other) < $0 } ?? true
     }

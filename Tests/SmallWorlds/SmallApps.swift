@@ -97,7 +97,6 @@ extension SmallApp {
         for index in steps.indices {
             add { $0.steps.remove(at: index) }
             add { $0.steps[index].onFreshInstall = .skip }
-            add { $0.steps[index].givesUpAfter = nil }
             add { $0.steps[index].finishes = nil }
             add { $0.steps[index].enforcesForeignKeys = false }
             add { $0.steps[index].since = SmallRelease($0.steps[index].version / 10) }
@@ -164,7 +163,7 @@ extension SmallApp {
     /// The deferred steps of a manager that a later step may finish.
     private func finishable(before version: Int, by manager: Int) -> [Int] {
         steps.filter {
-            $0.isDeferred && !$0.isBestEffort && $0.manager == manager && $0.version < version
+            $0.isDeferred && $0.manager == manager && $0.version < version
         }.map(\.version)
     }
 
@@ -180,25 +179,21 @@ extension SmallApp {
             for (work, places) in works {
                 for place in places {
                     for rule in [FreshInstall.skip, .run, .only] {
-                        for limit in [nil, 1, 2] as [Int?] {
-                            let release = version / 10
-                            for since in [
-                                SmallRelease(release), .secondBuild(of: release), .init(release + 1),
-                            ] {
-                                let step = Step(
-                                    version, work, in: place, manager: manager, since: since,
-                                    onFreshInstall: rule, givesUpAfter: limit)
-                                found.append(step)
-                                if work == .transaction {
-                                    var strict = step
-                                    strict.enforcesForeignKeys = true
-                                    found.append(strict)
-                                }
-                                for finished in finishable(before: version, by: manager) {
-                                    var finisher = step
-                                    finisher.finishes = finished
-                                    found.append(finisher)
-                                }
+                        let release = version / 10
+                        for since in [SmallRelease(release), .secondBuild(of: release), .init(release + 1)] {
+                            let step = Step(
+                                version, work, in: place, manager: manager, since: since,
+                                onFreshInstall: rule)
+                            found.append(step)
+                            if work == .transaction {
+                                var strict = step
+                                strict.enforcesForeignKeys = true
+                                found.append(strict)
+                            }
+                            for finished in finishable(before: version, by: manager) {
+                                var finisher = step
+                                finisher.finishes = finished
+                                found.append(finisher)
                             }
                         }
                     }
@@ -213,7 +208,7 @@ extension SmallApp {
         guard !steps.isEmpty || move != nil || managers[0].hasVersionChanges else { return false }
         for step in steps {
             guard managers.indices.contains(step.manager) else { return false }
-            // What is finished cannot be best-effort, and is registered before.
+            // What is finished is registered before.
             let finished = step.finishes.map {
                 finishable(before: step.version, by: step.manager).contains($0)
             }
@@ -231,10 +226,6 @@ extension SmallApp {
         // A second manager without a step does nothing.
         if managers.count > 1 {
             guard steps.contains(where: { $0.manager == 1 }) else { return false }
-        }
-        let finished = Set(steps.compactMap(\.finishes) + [move?.finishes].compactMap { $0 })
-        if steps.contains(where: { $0.isDeferred && $0.isBestEffort && finished.contains($0.version) }) {
-            return false
         }
         // What is finished must be registered whenever what finishes it is.
         for step in steps {
@@ -290,12 +281,11 @@ extension SmallApp {
 extension SmallApp.Step {
     fileprivate var options: Int {
         (place == .database(1) ? 1 : 0) + (isPunctual ? 0 : 1) + (onFreshInstall == .skip ? 0 : 1)
-            + (givesUpAfter ?? 0) + (finishes == nil ? 0 : 1) + (enforcesForeignKeys ? 1 : 0)
+            + (finishes == nil ? 0 : 1) + (enforcesForeignKeys ? 1 : 0)
     }
 
     fileprivate var isSound: Bool {
         if since.number > 3 { return false }
-        if onFreshInstall == .only, isBestEffort { return false }
         if finishes != nil, isDeferred || onFreshInstall == .only { return false }
         if onFreshInstall == .only, isDeferred { return false }
         return true

@@ -31,7 +31,7 @@ package enum SmallEvent: Hashable, Sendable {
         case retrying(SmallWork)
         /// Does not call a manager, which the release calls only on some screen, and does not come to use the data.
         case without(manager: Int)
-        /// Has the role `.waits`.
+        /// Has the role `.waitsForApp`.
         case fromExtension
 
         /// True if the managers that are called complete their launches.

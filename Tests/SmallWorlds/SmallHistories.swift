@@ -40,7 +40,7 @@ extension SmallEvent {
         for step in Set(outcome.ran).sorted() {
             guard let known = app.step(step) else { continue }
             faults += [.fails(step), .failsAlways(step), .postpones(step)]
-            if known.isBestEffort || known.isDeferred { faults.append(.postponesAlways(step)) }
+            if known.isDeferred { faults.append(.postponesAlways(step)) }
         }
         return faults
     }

@@ -30,6 +30,18 @@ extension MigrationManager {
     package func rerun(_ version: AppVersion) throws { try rerun(work(version)) }
 }
 
+extension [MigrationWork] {
+    /// The versions of the work.
+    package var versions: [AppVersion] { map(\.version) }
+}
+
+extension [SchemaStep] {
+    /// What the schema steps have applied, as in `Library: schema step 1.0 in library.sqlite: 10, 12`.
+    package var texts: [String] {
+        map { "\($0.work): \($0.schemaVersions.joined(separator: ", "))" }
+    }
+}
+
 /// No work of a version is registered.
 package struct NoWork: Error {
     package let version: AppVersion

@@ -89,12 +89,8 @@ struct Judgement {
 
     private func complaintsAboutLog(_ state: FolderState, after disturbances: Disturbances) -> [String] {
         var complaints: [String] = []
-        var log = state.begun
-        // A best-effort step that fails holds no other up, and comes again in the next launch.
-        let retried =
-            disturbances.faults > 0 ? Plan.steps.filter { $0.givesUpAfter != nil }.map(\.version) : []
-        log.removeAll { beginning in retried.contains { $0.description == beginning.version } }
-        let due = Plan.closures(in: reference.scenario).filter { !retried.contains($0.version) }
+        let log = state.begun
+        let due = Plan.closures(in: reference.scenario)
         let closures = due.map(\.version.description)
         let begun = Set(log.map(\.version))
         if begun != Set(closures.prefix(begun.count)) { complaints.append("a closure was skipped: \(begun)") }

@@ -97,7 +97,7 @@ struct Launch {
         if let stop = scenario.stop, version == nil { try manager.migrate(through: stop) }
         let report = try manager.migrate()
         // An extension, in the same process.
-        try self.manager(store, database, options(role: .waits)).migrate()
+        try self.manager(store, database, options(role: .waitsForApp)).migrate()
         if scenario.managers == .two, version == nil { try migrateSecondManager(store, database) }
         if !report.deferred.isEmpty { try runDeferred(manager) }
         return report.launch
@@ -285,8 +285,7 @@ struct Launch {
             // Whoever takes an upgrade for a fresh install is found out by what has not been done.
             let rule: FreshInstallRule = scenario.isOldInstall ? .skip : .run
             manager.whenMigratingToVersion(
-                step.version, onFreshInstall: step.isForFreshInstall ? .only : rule,
-                onError: step.givesUpAfter.map { .giveUp(after: $0) } ?? .stop
+                step.version, onFreshInstall: step.isForFreshInstall ? .only : rule
             ) { [folder] context in
                 try Effects(folder: folder).leave(context)
             }
@@ -341,7 +340,7 @@ struct Launch {
             case .didRunBatch(let step, let done, _):
                 report("reported progress \(step.version) \(done)")
                 if diesAfterBatch { kill(getpid(), SIGKILL) }
-            case .launchRecognized, .databaseIsNewer, .didGiveUp, .lacksBusyTimeout: break
+            case .launchRecognized, .databaseIsNewer, .lacksBusyTimeout: break
             }
         }
     }

@@ -79,7 +79,6 @@ extension Plan.Step {
             }
         if !finishing.isEmpty { features.insert(.finishing) }
         if isForFreshInstall { features.insert(.onlyOnFreshInstall) }
-        if givesUpAfter != nil { features.insert(.givesUp) }
         if enforcesKeys { features.insert(.enforcedForeignKeys) }
         if since != nil { features.insert(.insertedLater) }
         return features

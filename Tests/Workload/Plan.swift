@@ -20,8 +20,6 @@ enum Plan {
         var finishing: [AppVersion] = []
         /// True if it does what only a fresh install needs, before every other step.
         var isForFreshInstall = false
-        /// After how many failures it is given up; nil if it is not best-effort.
-        var givesUpAfter: Int?
         /// True if foreign keys are enforced while it runs.
         var enforcesKeys = false
         /// The release that inserts it, below steps that have run.
@@ -42,7 +40,7 @@ enum Plan {
         Step(version: "1.5", work: .move(7)),
         Step(version: "1.5", work: .closure),
         Step(version: "1.6", work: .inside),
-        Step(version: "1.6-1", work: .closure, givesUpAfter: 3),
+        Step(version: "1.6-1", work: .closure),
         Step(version: "1.7", work: .move(9)),
         Step(version: "1.7", work: .inside),
         Step(version: "1.8", work: .closure),

@@ -109,13 +109,8 @@ extension JournalApp {
         try MigrationManager(
             name: name, currentVersion: release.version, adopting: .newApp,
             store: JSONStore(at: folder.record),
-            options: MigrationOptions(
-                stepTitle: { Self.titles["\(name) \($0)"] },
-                onEvent: { [onEvent] in onEvent(.migration($0)) }))
+            options: MigrationOptions(onEvent: { [onEvent] in onEvent(.migration($0)) }))
     }
-
-    /// The titles of steps that take long enough to be read.
-    private static let titles = ["Entries 2.1": "indexing every word"]
 
     /// Registers the news of an upgrade, with the last manager: its data is migrated last.
     private func tellNews(_ manager: MigrationManager) {

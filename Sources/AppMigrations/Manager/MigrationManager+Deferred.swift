@@ -22,17 +22,16 @@ extension MigrationManager {
     ///   - version: above that of every step registered before, and at most the current version or one of its
     ///     sub-migrations.
     ///   - onFreshInstall: whether the step runs where there is no old data.
-    ///   - onError: whether the manager gives up on the step after some runs in which it failed.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work, and saves checkpoints.
     public func afterMigratingToVersion(
-        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
+        _ version: AppVersion, onFreshInstall: FreshInstallRule = .skip,
         fileID: StaticString = #fileID, line: UInt = #line,
         run body: nonisolated(nonsending) @escaping (MigrationContext) async throws -> Void
     ) {
         register(
-            version, .deferredClosure(body), onFreshInstall: onFreshInstall, onError: onError,
+            version, .deferredClosure(body), onFreshInstall: onFreshInstall,
             source: SourceLocation(fileID: fileID, line: line))
     }
 
@@ -155,7 +154,7 @@ extension MigrationManager {
         }
         return RunState(
             plan.readable, registration, lock, progress: deferredProgress,
-            timeout: options.lockTimeout ?? .seconds(5), tell: tell)
+            timeout: patience, tell: tell)
     }
 
     private func deferredRun(

@@ -35,14 +35,12 @@ extension MigrationManager {
                 return end(plan, nil)
             }
 
-            let patience = options.lockTimeout ?? .seconds(5)
             let lock = try RunLock.take(name, of: store, waitingFor: patience)
             defer { lock.release() }
             if lock.hasDied { try findingDeaths(patience)() }
             // Another process may have done it all while this one waited.
             plan = try self.plan(request, look())
             let run = run(plan, lock, patience)
-            defer { keep(run) }
             try LaunchRun(run).begin().run()
             return end(plan, run)
         }
@@ -89,7 +87,6 @@ extension MigrationManager {
         if lock.hasDied { try await offload(findingDeaths(patience)) }
         plan = try self.plan(request, await offload(look))
         let run = run(plan, lock, patience)
-        defer { keep(run) }
         try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
             try await LaunchRun(run).begin().run(isolation: isolation)
@@ -106,7 +103,7 @@ extension MigrationManager {
     /// A process that waits for another one throws unless no work is pending; the other one will write down the
     /// new version.
     private func isSettled(_ plan: LaunchPlan) throws -> Bool {
-        guard case .waits = options.role else { return plan.isSettled }
+        guard case .waitsForApp = options.role else { return plan.isSettled }
         try plan.checkMigrated()
         return true
     }
@@ -121,16 +118,9 @@ extension MigrationManager {
     ///
     /// Does input and output, on any thread. Before anything else, so that no run that is cut short loses a death.
     func findingDeaths(_ patience: Duration) -> @Sendable () throws -> Void {
-        let places = zip(registration.places, registration.due).enumerated().map { index, place in
-            (store: place.0.store, isRequired: index == 0 || !place.1.isBestEffort)
-        }
-        return { [name] in
-            for place in places {
-                do {
-                    try place.store.findDeaths(of: name, isDeferred: false, waitingUpTo: patience)
-                } catch  where !place.isRequired {
-                    // It keeps nothing else from running.
-                }
+        { [name, stores = registration.places.map(\.store)] in
+            for store in stores {
+                try store.findDeaths(of: name, isDeferred: false, waitingUpTo: patience)
             }
         }
     }
@@ -142,11 +132,6 @@ extension MigrationManager {
         begin(plan)
         return RunState(
             plan, registration, lock, progress: progress, timeout: patience, tally: memory.tally, tell: tell)
-    }
-
-    /// Keeps the best-effort work that has failed: a launch counts one failure.
-    private func keep(_ run: RunState) {
-        if memory.isPartial { memory.tally.failed.formUnion(run.tally.failed) }
     }
 
     private func begin(_ plan: LaunchPlan) {
@@ -169,7 +154,7 @@ extension MigrationManager {
 
     func tell(_ kind: MigrationEvent.Kind) {
         guard observer != nil || options.onEvent != nil else { return }
-        let event = MigrationEvent(kind, of: name, stepTitle: options.stepTitle)
+        let event = MigrationEvent(manager: name, kind: kind)
         observer?.note(event)
         options.onEvent?(event)
     }

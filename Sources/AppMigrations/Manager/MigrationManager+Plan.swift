@@ -82,23 +82,12 @@ extension MigrationManager {
 
     /// Determines where the manager begins in places without a record, asks the app if its answer is needed, and plans.
     ///
-    /// A database that cannot be read is left out if all that is due there is best-effort, unless the store knows nothing: then
-    /// that database may be all that tells an old install from a new one.
-    ///
     /// - Parameter steps: the steps of the places with these states; nil for those of all places.
     func plan(
         _ request: LaunchRequest, _ looks: [Result<PlaceState, any Error>], of steps: [PlaceSteps]? = nil
     ) throws -> LaunchPlan {
-        var (due, states): ([PlaceSteps], [PlaceState]) = ([], [])
-        for (steps, look) in zip(steps ?? registration.due, looks) {
-            if case .failure = look, steps.isBestEffort, let store = states.first,
-                !store.isBlank(request)
-            {
-                continue
-            }
-            states.append(try look.get())
-            due.append(steps)
-        }
+        let due = steps ?? registration.due
+        let states = try looks.map { try $0.get() }
         var places: [LaunchPlan.PlacePlan] = []
         for (index, state) in states.enumerated() {
             let store = places.first

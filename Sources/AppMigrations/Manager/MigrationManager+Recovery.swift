@@ -155,9 +155,6 @@ extension MigrationManager {
         startOver()
     }
 
-    /// How long to wait for others.
-    private var patience: Duration { options.lockTimeout ?? .seconds(5) }
-
     /// Returns true if a place's record cannot be read, for good.
     private func isDamaged(_ place: any MigrationPlace) throws -> Bool {
         do {
@@ -218,6 +215,7 @@ extension MigrationError {
     static func neverWrites(_ manager: String) -> MigrationError {
         MigrationError(
             .notYetMigrated, "this process waits for another one to migrate, and never writes",
-            remedy: "Do it in the process that migrates, or leave out the role .waits.", manager: manager)
+            remedy: "Do it in the process that migrates, or leave out the role .waitsForApp.",
+            manager: manager)
     }
 }

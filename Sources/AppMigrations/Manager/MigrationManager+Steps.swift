@@ -14,21 +14,20 @@ extension MigrationManager {
     /// - Parameters:
     ///   - version: above that of every step registered before, and at most the current version or one of its
     ///     sub-migrations.
-    ///   - deferred: the versions of deferred steps to run to their end before this one. They cannot be best-effort.
+    ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: whether the step runs where there is no old data.
-    ///   - onError: whether the manager stops when the step throws.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work. If it throws, ``migrate(through:retrying:)`` throws, and the next launch retries it.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
         onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
+        fileID: StaticString = #fileID, line: UInt = #line,
         run body: @escaping () throws -> Void
     ) {
         register(
             version, .closure { _ in try body() }, finishing: deferred, onFreshInstall: onFreshInstall,
-            onError: onError, source: SourceLocation(fileID: fileID, line: line))
+            source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a step whose closure receives a ``MigrationContext``.
@@ -45,25 +44,24 @@ extension MigrationManager {
     ///     its sub-migrations.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: the rule for fresh installs, which have no old data.
-    ///   - onError: the rule for a step that throws.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work, and receives its context.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
         onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
+        fileID: StaticString = #fileID, line: UInt = #line,
         run body: @escaping (MigrationContext) throws -> Void
     ) {
         register(
-            version, .closure(body), finishing: deferred, onFreshInstall: onFreshInstall, onError: onError,
+            version, .closure(body), finishing: deferred, onFreshInstall: onFreshInstall,
             source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers an asynchronous step: a download, or work on an actor.
     ///
     /// ```swift
-    /// manager.whenMigratingToVersion("2.1") {
+    /// manager.whenMigratingToVersion("2.1") { _ in
     ///     for file in try imageFiles() { try await makeThumbnail(of: file) }
     /// }
     /// try await manager.migrate()
@@ -78,42 +76,19 @@ extension MigrationManager {
     ///     its sub-migrations.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: the rule for fresh installs, which have no old data.
-    ///   - onError: the rule for a step that throws.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
-    ///   - body: does the work, on the actor that calls `migrate`.
+    ///   - body: does the work, on the actor that calls `migrate`, and receives its context. An asynchronous closure always
+    ///     does: write `{ _ in … }` if it needs none.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
         onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
-        run body: nonisolated(nonsending) @escaping () async throws -> Void
-    ) {
-        register(
-            version, .asynchronous { _ in try await body() }, finishing: deferred,
-            onFreshInstall: onFreshInstall, onError: onError,
-            source: SourceLocation(fileID: fileID, line: line))
-    }
-
-    /// Registers an asynchronous step whose closure receives a ``MigrationContext``.
-    ///
-    /// - Parameters:
-    ///   - version: above that of every step registered before, and at most the current version or one of
-    ///     its sub-migrations.
-    ///   - deferred: the versions of deferred steps to run to their end before this one.
-    ///   - onFreshInstall: the rule for fresh installs, which have no old data.
-    ///   - onError: the rule for a step that throws.
-    ///   - fileID: the file of the registration, for messages.
-    ///   - line: the line in it.
-    ///   - body: does the work, on the actor that calls `migrate`, and receives its context.
-    public func whenMigratingToVersion(
-        _ version: AppVersion, finishing deferred: [AppVersion] = [],
-        onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, fileID: StaticString = #fileID, line: UInt = #line,
+        fileID: StaticString = #fileID, line: UInt = #line,
         run body: nonisolated(nonsending) @escaping (MigrationContext) async throws -> Void
     ) {
         register(
             version, .asynchronous(body), finishing: deferred, onFreshInstall: onFreshInstall,
-            onError: onError, source: SourceLocation(fileID: fileID, line: line))
+            source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a closure that runs once for each change of the app's version, after the steps: the place for a

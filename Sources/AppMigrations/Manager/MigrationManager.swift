@@ -140,16 +140,18 @@ public final class MigrationManager {
     /// - Parameter place: where the step works; nil for the manager's store.
     package func register(
         _ version: AppVersion, _ body: StepBody, in place: (any MigrationPlace)? = nil,
-        finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
-        source: SourceLocation
+        finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, source: SourceLocation
     ) {
         let home = place ?? registration.storePlace
         let step = MigrationStep(
             version: version, place: home.id, kind: body.kind, onFreshInstall: onFreshInstall,
-            onError: onError, finishing: finishing, number: registration.steps.count, source: source)
+            finishing: finishing, number: registration.steps.count, source: source)
         registration.add(step, body, in: home)
         if let place { observer?.willUse(place) }
     }
+
+    /// How long a call that blocks its thread waits for others.
+    var patience: Duration { options.lockTimeout ?? .seconds(5) }
 
     /// The database of the step that was registered last in one.
     package var lastPlace: (any MigrationPlace)? { registration.lastPlace }

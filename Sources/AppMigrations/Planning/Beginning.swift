@@ -283,14 +283,6 @@ extension PlaceState {
         return build != nil && !all.isEmpty && all.allSatisfy { !$0.isAdopted && $0.build == build }
     }
 
-    /// Returns true if nothing is known here of the manager, nor of versions before this launch: what another manager has
-    /// noted a moment ago says nothing, and a visit neither.
-    func isBlank(_ request: LaunchRequest) -> Bool {
-        let seen = seen(in: request.line).withoutVisits
-        return record == nil && !hasRemovedRecord && assumptions[request.line] == nil
-            && (seen.isEmpty || seen.areOnly(request.current, build: request.appBuild))
-    }
-
     /// True if a manager of another line has replaced the damaged contents: what this line had noted is lost with them.
     fileprivate func hasForgotten(_ line: String) -> Bool {
         !assumptions.isEmpty && assumptions[line] == nil

@@ -45,13 +45,23 @@ extension LostRecord {
     /// Returns true if nothing says whether a step has run, where the manager has completed a version elsewhere.
     ///
     /// A sub-migration may have come with a later build of that version, or have run in a launch that was not completed. A
-    /// deferred or best-effort step keeps no launch from being complete.
+    /// deferred step keeps no launch from being complete.
     ///
     /// - Parameter begun: the latest version whose launch was begun.
     fileprivate func isUnknown(_ step: MigrationStep, completed: AppVersion, begun: AppVersion) -> Bool {
         guard settled[step.id] == nil, step.onFreshInstall != .only, step.version <= begun.ceiling else {
             return false
         }
-        return step.version > completed || step.isDeferred || step.onError != .stop
+        return step.version > completed || step.isDeferred
+    }
+}
+
+extension PlaceState {
+    /// Returns true if nothing is known here of the manager, nor of versions before this launch: what another manager has
+    /// noted a moment ago says nothing, and a visit neither.
+    fileprivate func isBlank(_ request: LaunchRequest) -> Bool {
+        let seen = seen(in: request.line).withoutVisits
+        return record == nil && !hasRemovedRecord && assumptions[request.line] == nil
+            && (seen.isEmpty || seen.areOnly(request.current, build: request.appBuild))
     }
 }

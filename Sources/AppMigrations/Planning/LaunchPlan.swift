@@ -6,9 +6,8 @@ import MigrationDiagnostics
 ///
 /// 1. it is not settled in its place,
 /// 2. it is above the version with which the place's record begins, or owed,
-/// 3. it is at most the target,
-/// 4. it is not for fresh installs only, unless it is owed, and
-/// 5. the manager has not given up on it.
+/// 3. it is at most the target, and
+/// 4. it is not for fresh installs only, unless it is owed.
 ///
 /// A schema step is pending if the database's own ledger lacks one of its migrations, or has unknown ones that the step
 /// undoes. On a downgrade nothing else than such undoing is pending.
@@ -84,10 +83,8 @@ final class LaunchPlan: Sendable {
         var deferred: [PendingStep] = []
         if pending.contains(where: { $0.step.isDeferred }) || !held.isEmpty {
             pending.setPrerequisites(among: held + pending.filter(\.step.isDeferred), deadlines)
-            // A best-effort step stops nothing: it waits itself.
             let latest = pending.lazy.filter {
-                !$0.step.isDeferred && $0.step.onError == .stop && $0.step.onFreshInstall != .only
-                    && $0.step.version <= target
+                !$0.step.isDeferred && $0.step.onFreshInstall != .only && $0.step.version <= target
             }.map(\.step.version).max()
             func waits(_ pending: PendingStep) -> Bool {
                 guard pending.step.isDeferred else { return false }
@@ -150,15 +147,12 @@ final class LaunchPlan: Sendable {
         return deferred.filter { places[$0.place].record?.position(of: $0.step.version) == nil }
     }
 
-    /// True if a launch has completed what deferred steps build on; best-effort steps may still be pending.
+    /// True if a launch has completed what deferred steps build on.
     var isReadyForDeferred: Bool {
-        pending.allSatisfy { $0.step.onError != .stop }
-            && places.allSatisfy { $0.isWritten(request, isComplete: isComplete) }
+        pending.isEmpty && places.allSatisfy { $0.isWritten(request, isComplete: isComplete) }
     }
 
     /// Throws if the data is not as it should be, for a process that waits for another one to migrate.
-    ///
-    /// The app goes on without its best-effort steps, and so can this process.
     func checkMigrated() throws {
         for place in places {
             let (problem, version): (String, AppVersion?)
@@ -177,8 +171,7 @@ final class LaunchPlan: Sendable {
                 manager: request.manager, version: version)
         }
         let isReady = pending.allSatisfy {
-            $0.step.kind == .versionChange || $0.step.onError != .stop
-                || $0.step.isSchemaStep && $0.schema.count == 0
+            $0.step.kind == .versionChange || $0.step.isSchemaStep && $0.schema.count == 0
         }
         if isReady, places[0].state.record != nil { return }
         throw MigrationError(
@@ -190,10 +183,10 @@ final class LaunchPlan: Sendable {
 extension LaunchPlan.PendingStep {
     /// Returns true if others wait for the step while a downgrade of its place keeps it from running.
     ///
-    /// A best-effort step keeps nothing else from running, and what has to be undone runs.
+    /// What has to be undone runs.
     fileprivate func isAwaited(_ request: LaunchRequest) -> Bool {
         step.isDeferred
-            || step.onError == .stop && step.onFreshInstall != .only && schema.undo.isEmpty
+            || step.onFreshInstall != .only && schema.undo.isEmpty
                 && step.version <= request.current.ceiling
     }
 }

@@ -101,9 +101,6 @@ extension LaunchPlan.PlacePlan {
         for step in plan.pending {
             let isOnly = step.onFreshInstall == .only
             if isOnly, !record.isOwed(step.id) { continue }
-            if record.hasGivenUp(step), request.retrying != steps.work(of: step, manager: request.manager) {
-                continue
-            }
             let isOutOfOrder = !isOnly && reached.map { step.version < $0 } ?? false
             pending.append(
                 .init(step: step, place: index, isOutOfOrder: isOutOfOrder, schema: PendingSchema()))

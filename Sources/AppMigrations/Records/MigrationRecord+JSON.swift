@@ -17,7 +17,7 @@ extension MigrationRecord {
         }
         if let open = try field.fieldIfPresent("open") {
             for key in try open.object().keys {
-                try add(key, in: open) { .open(try OpenWork(open.field(key))) }
+                try add(key, in: open) { try WorkState(unsettled: open.field(key)) }
             }
         }
         freshBuild = try field.textIfPresent("fresh")
@@ -99,6 +99,15 @@ extension WorkID {
     }
 }
 
+extension WorkState {
+    /// Reads the state of work that is not settled.
+    ///
+    /// What an earlier version of the package has given up, since it had failed too often, counts as skipped.
+    fileprivate init(unsettled field: JSONField) throws {
+        self = try field.isTrue("givenUp") ? .skipped : .open(OpenWork(field))
+    }
+}
+
 extension OpenWork {
     fileprivate init(_ field: JSONField) throws {
         let limit = Self.maximumCount
@@ -110,7 +119,6 @@ extension OpenWork {
         remaining = try field.countIfPresent("remaining", upTo: .max)
         failures = try field.countIfPresent("failures", upTo: limit) ?? 0
         lastFailure = try field.textIfPresent("lastFailure")
-        isGivenUp = try field.isTrue("givenUp")
         position = try field.fieldIfPresent("position").map { try StepPosition($0) }
     }
 
@@ -125,7 +133,6 @@ extension OpenWork {
         fields["remaining"] = remaining.map { .integer(Int64($0)) }
         fields["failures"] = count(failures)
         fields["lastFailure"] = lastFailure.map(JSONValue.string)
-        fields["givenUp"] = isGivenUp ? .bool(true) : nil
         fields["position"] = position.map { .object($0.json(replacing: fields["position"])) }
         return fields
     }

@@ -14,7 +14,7 @@ public struct SettledStep: Sendable, Equatable {
         case ran
         /// The install was new, so there was no old data.
         case notNeeded
-        /// The app called ``MigrationManager/skip(_:)``, or the manager gave up on a best-effort step.
+        /// The app called ``MigrationManager/skip(_:)``.
         case skipped
     }
 

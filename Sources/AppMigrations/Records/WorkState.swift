@@ -40,16 +40,12 @@ package struct OpenWork: Sendable, Equatable {
     /// The build in which it failed last since it got further, and the codes of that failure, as in
     /// `2.0 (417): NSPOSIXErrorDomain 2`.
     package var lastFailure: String?
-    /// True if it is best-effort, and has failed too often to be tried again.
-    ///
-    /// Where a later release depends on it, and it is best-effort no longer, it goes on where it was.
-    package var isGivenUp: Bool
     /// How far it is, if it works in portions; a deferred step that has a position is waiting.
     package var position: StepPosition?
 
     package init(isOwed: Bool = false) {
         self.isOwed = isOwed
-        (deaths, forgiven, failures, isGivenUp) = (0, 0, 0, false)
+        (deaths, forgiven, failures) = (0, 0, 0)
     }
 
     package struct Start: Sendable, Equatable {
@@ -82,7 +78,6 @@ extension OpenWork {
         self.remaining = remaining
         if isRetry || build != start.build { forgiven = deaths }
         running = start
-        isGivenUp = false
     }
 
     /// Notes that the process died in the work, if it was running.
@@ -109,9 +104,6 @@ extension OpenWork {
         failures = min(failures + 1, Self.maximumCount)
         lastFailure = failure
     }
-
-    /// Notes that the work is not tried again, unless a later release depends on it.
-    mutating func giveUp() { (failures, isGivenUp) = (0, true) }
 
     /// Returns the number of deaths that count, in a build of the app.
     ///

@@ -5,14 +5,8 @@
 /// if report.canContinue { scheduleNextRun() }
 /// ```
 public struct DeferredReport: Sendable {
-    /// The manager's name.
-    public let manager: String
-
-    /// The versions of the steps that this run has completed, in order.
-    public let completed: [AppVersion]
-
-    /// The versions of the best-effort steps that this run has given up, in order.
-    public let skipped: [AppVersion]
+    /// The steps that this run has completed, in order.
+    public let completed: [MigrationWork]
 
     /// The steps that still wait, in order, each with its database; also those in a database that cannot be read.
     public let pending: [PendingWork]

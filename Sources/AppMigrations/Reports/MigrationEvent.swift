@@ -12,9 +12,6 @@ public struct MigrationEvent: Sendable {
     /// The kind of the event.
     public let kind: Kind
 
-    /// The app's own title of the step that the event is about, from ``MigrationOptions/stepTitle``.
-    public let stepTitle: String?
-
     /// The kind of an event.
     ///
     /// New cases may be added in minor versions: switch with a default.
@@ -27,10 +24,8 @@ public struct MigrationEvent: Sendable {
         case willRun(Step)
         /// A step is complete.
         case didRun(Step, duration: Duration)
-        /// A step has thrown, or could not run. Nothing follows, unless the step is best-effort.
+        /// A step has thrown, or could not run. In a launch, nothing follows.
         case didFail(Step, any Error)
-        /// A best-effort step has failed too often, and the manager gives up on it.
-        case didGiveUp(Step)
         /// A batch of a deferred step is complete: rows done, of those that there were at the start.
         case didRunBatch(Step, done: Int, of: Int?)
         /// Deferred steps run in a database whose connection has GRDB's default `busyMode`. While a batch runs, writes by
@@ -71,7 +66,6 @@ extension MigrationEvent: CustomStringConvertible {
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error.quotation)"
-        case .didGiveUp(let step): "\(manager): \(step) was given up"
         case .didRunBatch(let step, let done, let total):
             "\(manager): \(step) has done \(done)\(total.map { " of \($0)" } ?? "")"
         case .lacksBusyTimeout(let database):
@@ -83,12 +77,6 @@ extension MigrationEvent: CustomStringConvertible {
 }
 
 extension MigrationEvent {
-    init(_ kind: Kind, of manager: String, stepTitle: ((AppVersion) -> String?)?) {
-        self.manager = manager
-        self.kind = kind
-        self.stepTitle = kind.step.flatMap { stepTitle?($0.version) }
-    }
-
     /// The work that is being done, for a person, as in `Updating Library: 3 of 12`; nil unless a step is running.
     public var localizedDescription: String? {
         switch kind {
@@ -98,27 +86,10 @@ extension MigrationEvent {
         }
     }
 
-    /// The step's title, and how far it is, as in `Looking for duplicates: 1,200 of 30,000 rows`; nil if both are unknown.
+    /// How far a deferred step is, as in `1,200 of 30,000 rows`; nil if unknown.
     public var localizedAdditionalDescription: String? {
-        guard localizedDescription != nil else { return nil }
-        var rows: String?
-        if case .didRunBatch(_, let done, let total?) = kind {
-            rows = PersonText.text("progress.rows", done, total)
-        }
-        let texts = [stepTitle, rows].compactMap(\.self)
-        return texts.isEmpty ? nil : texts.joined(separator: ": ")
-    }
-}
-
-extension MigrationEvent.Kind {
-    /// The step that the event is about.
-    fileprivate var step: MigrationEvent.Step? {
-        switch self {
-        case .willRun(let step), .didRun(let step, _), .didFail(let step, _), .didGiveUp(let step),
-            .didRunBatch(let step, _, _):
-            step
-        case .launchRecognized, .databaseIsNewer, .lacksBusyTimeout, .finished: nil
-        }
+        guard case .didRunBatch(_, let done, let total?) = kind else { return nil }
+        return PersonText.text("progress.rows", done, total)
     }
 }
 

@@ -5,11 +5,8 @@
 /// if case .upgrade(let from) = report.launch { showNews(since: from) }
 /// ```
 public struct MigrationReport: Sendable, Equatable {
-    /// The manager's name.
-    public let manager: String
-
     /// The version of the app.
-    public let version: AppVersion
+    package let version: AppVersion
 
     /// The kind of launch, from the manager's store.
     public let launch: Launch
@@ -21,8 +18,8 @@ public struct MigrationReport: Sendable, Equatable {
     /// A Boolean value that indicates whether this is the first launch of this app version or a newer one.
     public let isFirstLaunchOfVersion: Bool
 
-    /// The versions whose closure ran, in order.
-    public let completed: [AppVersion]
+    /// The steps that ran, in order; schema steps are in ``schemaSteps``.
+    public let completed: [MigrationWork]
 
     /// The schema steps that applied something, in order.
     public let schemaSteps: [SchemaStep]
@@ -32,9 +29,6 @@ public struct MigrationReport: Sendable, Equatable {
 
     /// The deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
     public let deferred: [PendingWork]
-
-    /// The versions of best-effort steps that the manager gave up, in order.
-    public let skipped: [AppVersion]
 
     /// How long the steps of this launch took.
     public let duration: Duration

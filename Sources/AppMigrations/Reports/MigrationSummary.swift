@@ -5,7 +5,7 @@
 /// ```
 ///
 /// Versions, counts, a duration and a size: no path, name, statement or value. It is to be encoded, with the keys `launch`,
-/// `from`, `to`, `returnedFromDowngrade`, `steps`, `skipped`, `schemaMigrations`, `warnings`, `deferred`, `milliseconds` and
+/// `from`, `to`, `returnedFromDowngrade`, `steps`, `schemaMigrations`, `warnings`, `deferred`, `milliseconds` and
 /// `databaseSize`.
 public struct MigrationSummary: Encodable, Sendable, Equatable {
     /// The kind of launch: `freshInstall`, `adoption`, `upgrade`, `relaunch` or `downgrade`.
@@ -18,8 +18,6 @@ public struct MigrationSummary: Encodable, Sendable, Equatable {
     package let returnedFromDowngrade: Bool
     /// The number of steps that ran.
     package let steps: Int
-    /// The number of best-effort steps that the manager gave up.
-    package let skipped: Int
     /// The number of schema migrations that were applied.
     package let schemaMigrations: Int
     /// The number of problems that were there before, and did not stop anything.
@@ -45,7 +43,7 @@ extension MigrationReport {
             }
         return MigrationSummary(
             launch: kind, from: from?.description, to: version.description,
-            returnedFromDowngrade: returnedFromDowngrade, steps: completed.count, skipped: skipped.count,
+            returnedFromDowngrade: returnedFromDowngrade, steps: completed.count,
             schemaMigrations: schemaSteps.reduce(0) { $0 + $1.schemaVersions.count },
             warnings: schemaSteps.reduce(0) { $0 + $1.warnings.count }, deferred: deferred.count,
             milliseconds: Int64(duration / .milliseconds(1)),

@@ -78,23 +78,19 @@ final class DeferredRun {
             progress.finish(index)
         case .heldElsewhere:
             run.isRunningElsewhere = true
-            _ = run.journal.stop(pending, failure: nil)
             return record(life)
         case .notStarted(let error):
-            _ = run.journal.stop(pending, failure: nil)
             if !comesAgain(after: error, index) { report(error, of: pending) }
             life.release()
         case .exhausted(let error):
             report(error, of: pending)
             life.release()
-        case .interrupted:
-            _ = run.journal.stop(pending, failure: nil)
-            return record(life)
+        case .interrupted: return record(life)
         case .failed(let outcome):
             if comesAgain(after: outcome.error, index) {
-                _ = run.journal.stop(pending, failure: nil)
+                run.journal.stop(pending)
             } else {
-                if life.noteFailure(outcome) { progress.finish(index) }
+                life.noteFailure(outcome)
                 report(outcome.error, of: pending)
             }
             return record(life)
@@ -117,7 +113,7 @@ final class DeferredRun {
             switch result {
             case .failure(let error): report(error, of: pending)
             case .success:
-                run.journal.noteSaved([place])
+                run.journal.noteSaved(only: place)
                 then()
             }
             turn += 1

@@ -5,9 +5,8 @@ import Foundation
 /// The journal keeps changes, not records: each is made to the record that the place has then. So what others write
 /// meanwhile stays, such as a step that its own transaction settled, or how far a deferred step is.
 struct Journal {
-    /// Writes what was noted, and returns the places that could not be written and can wait; does input and output, on any
-    /// thread.
-    typealias Save = @Sendable () throws -> Set<Int>
+    /// Writes what was noted: does input and output, on any thread.
+    typealias Save = @Sendable () throws -> Void
 
     fileprivate typealias Change = @Sendable (inout MigrationRecord) -> Void
 
@@ -107,24 +106,19 @@ struct Journal {
     /// Notes that work has thrown, or was interrupted.
     ///
     /// - Parameter failure: the build and the codes, if it failed by itself.
-    /// - Returns: whether the manager gives up on the step.
-    mutating func stop(_ pending: LaunchPlan.PendingStep, failure: String?) -> Bool {
-        let step = pending.step
+    mutating func stop(_ pending: LaunchPlan.PendingStep, failure: String? = nil) {
+        let id = pending.step.id
         // A commit can take effect although it reports an error: then the step is done, and has not failed.
-        change(pending.place) { record in
-            guard record[step.id]?.isSettled != true else { return }
-            record.stop(step, failure: failure)
-        }
-        guard failure != nil, pages[pending.place].record?.hasGivenUp(step) == true else { return false }
-        noteHistory(pending, .skipped)
-        return true
+        change(pending.place) { $0.changeOpen(id) { $0.stop(failure: failure) } }
     }
 
     /// Notes that work is settled without running.
     mutating func skip(_ pending: LaunchPlan.PendingStep) {
         let id = pending.step.id
         change(pending.place) { $0[id] = .skipped }
-        noteHistory(pending, .skipped)
+        pages[pending.place].history.append(
+            SettledStep(
+                plan.work(of: pending), outcome: .skipped, date: Date(), appVersion: request.current))
     }
 
     /// Notes where a deferred step will begin, so that whoever reads the record alone sees that it waits.
@@ -143,36 +137,22 @@ struct Journal {
             change(index) { $0.finish(launch, current: current) }
         }
         // A database of this name that has no record from here on was made anew. The store is written last, so they have
-        // theirs then, except one that may be left out.
+        // theirs then.
         var names: [String: Int] = [:]
-        for page in pages.dropFirst()
-        where page.record?.completed != nil && !(page.isFirstRecord && page.plan.steps.isBestEffort) {
+        for page in pages.dropFirst() where page.record?.completed != nil {
             names[page.plan.steps.name, default: 0] += 1
         }
         if !names.isEmpty { change(0) { [names] in $0.databases.merge(names, uniquingKeysWith: max) } }
     }
 
-    /// The places that need their first record before the launch is complete: the store, whose record has to be there before
-    /// that of a database, and the databases that may be left out, since the store names none that was.
-    var beginning: [Int] {
-        pages.indices.filter { index in
-            let page = pages[index]
-            guard page.isFirstRecord, page.record != nil else { return false }
-            return index == 0 ? pages.count > 1 : page.plan.steps.isBestEffort
-        }
-    }
+    /// True if the store needs its first record before the launch is complete: it has to be there before that of a database.
+    var storeBegins: Bool { pages.count > 1 && pages[0].isFirstRecord && pages[0].record != nil }
 
     private mutating func change(_ index: Int, _ change: @escaping Change) {
         guard var record = pages[index].record else { return }
         change(&record)
         if pages[index].record != record { pages[index].changes.append(change) }
         pages[index].record = record
-    }
-
-    private mutating func noteHistory(_ pending: LaunchPlan.PendingStep, _ outcome: SettledStep.Outcome) {
-        pages[pending.place].history.append(
-            SettledStep(
-                plan.work(of: pending), outcome: outcome, date: Date(), appVersion: request.current))
     }
 
     // MARK: Writing
@@ -194,34 +174,22 @@ struct Journal {
             let lost = order.filter { pages[$0].isFirstRecord && pages[$0].plan.state.lostRecord != nil }
             order = lost + order.filter { !lost.contains($0) }
         }
-        return saving(order, required: last)
+        return saving(order)
     }
 
     /// Returns a closure that writes what one place has not written yet.
-    func saving(only index: Int) -> Save { saving([index], required: index) }
+    func saving(only index: Int) -> Save { saving([index]) }
 
-    /// Returns a closure that writes what some places have not written yet, in this order.
-    ///
-    /// - Parameter required: the place that must not be left out though it is best-effort.
-    func saving(_ order: [Int], required: Int? = nil) -> Save {
-        let open = order.filter { !pages[$0].isWritten }.map { (index: $0, page: pages[$0]) }
+    private func saving(_ order: [Int]) -> Save {
+        let open = order.map { pages[$0] }.filter { !$0.isWritten }
         return { [request, timeout] in
-            var unwritten: Set<Int> = []
-            for (index, page) in open {
-                do {
-                    try page.write(request, timeout)
-                } catch  where index > 0 && index != required && page.plan.steps.isBestEffort {
-                    // It keeps nothing else from running.
-                    unwritten.insert(index)
-                }
-            }
-            return unwritten
+            for page in open { try page.write(request, timeout) }
         }
     }
 
-    /// Notes that places have been written, or all of them.
-    mutating func noteSaved(_ written: [Int]? = nil, except unwritten: Set<Int> = []) {
-        for index in written ?? Array(pages.indices) where !unwritten.contains(index) {
+    /// Notes that a place has been written, or all of them.
+    mutating func noteSaved(only written: Int? = nil) {
+        for index in pages.indices where written == nil || written == index {
             pages[index].changes = []
             pages[index].history = []
             pages[index].hasSeenCurrent = true

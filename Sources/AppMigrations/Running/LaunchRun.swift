@@ -2,8 +2,7 @@ import Foundation
 
 /// The run of a launch: every pending step, in order, and then the record that the launch is complete.
 ///
-/// It stops at the first work that does not succeed, unless that is best-effort. The end of a step is written together with
-/// the start of the next one.
+/// It stops at the first work that does not succeed. The end of a step is written together with the start of the next one.
 final class LaunchRun {
     private let run: RunState
     private let steps: [LaunchPlan.PendingStep]
@@ -27,12 +26,9 @@ final class LaunchRun {
         if let reason = run.reasonToStop { return stop(with: reason) }
         let pending = steps[index]
         index += 1
-        let isBestEffort = pending.step.onError != .stop
         if let missing = run.missing(before: pending) {
-            return isBestEffort ? leaveOut(pending) : stop(with: run.isMissing(missing, before: pending))
+            return stop(with: run.isMissing(missing, before: pending))
         }
-        // It is the same launch.
-        if run.tally.failed.contains(run.plan.work(of: pending)) { return leaveOut(pending) }
         let life = StepLife(pending, number: index, of: count, in: run, rules(for: pending)) {
             [self] life, end in self.ended(life, end)
         }
@@ -58,7 +54,6 @@ final class LaunchRun {
     }
 
     private func ended(_ life: StepLife, _ end: StepLife.End) -> Action {
-        let isBestEffort = life.pending.step.onError != .stop
         switch end {
         case .done, .endedElsewhere:
             return record(life) { [self] in
@@ -69,29 +64,19 @@ final class LaunchRun {
         case .interrupted, .heldElsewhere: return next()
         case .notStarted(let error):
             life.release()
-            return isBestEffort ? leaveOut(life.pending) : .end(error)
+            return .end(error)
         case .exhausted(let error):
             life.release()
-            return isBestEffort ? leaveOut(life.pending) : stop(with: error)
+            return stop(with: error)
         case .failed(let outcome):
-            let givesUp = life.noteFailure(outcome)
+            life.noteFailure(outcome)
             return record(life) { [self] in
                 life.progress?.finish()
-                if isBestEffort, run.reasonToStop == nil {
-                    if !givesUp { run.tally.failed.insert(run.plan.work(of: life.pending)) }
-                    return next()
-                }
                 // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
                 run.progress.completedUnitCount -= life.pending.weight
                 return stop(with: outcome.error)
             }
         }
-    }
-
-    /// Goes on without a best-effort step.
-    private func leaveOut(_ pending: LaunchPlan.PendingStep) -> Action {
-        run.progress.completedUnitCount += pending.weight
-        return next()
     }
 
     /// Writes the end of a deferred closure under its lock: whoever takes the lock next finds the step done.
@@ -106,7 +91,7 @@ final class LaunchRun {
             switch result {
             case .failure(let error): return stop(with: error)
             case .success:
-                run.journal.noteSaved([place])
+                run.journal.noteSaved(only: place)
                 return then()
             }
         }
@@ -125,35 +110,27 @@ final class LaunchRun {
             { try work.begin() },
             then: { [self] result in
                 switch result {
-                case .success(let position): run.journal.prepare(pending, position)
+                case .success(let position):
+                    run.journal.prepare(pending, position)
+                    return prepare(unprepared.dropFirst())
                 case .failure(let error):
                     let failure = WorkFailure(
                         error, of: pending.step, work: run.plan.work(of: pending), attempt: 1,
                         build: run.plan.request.build, after: run.journal.lastFailure(of: pending),
                         interruption: run.reasonToStop)
-                    guard pending.step.onError != .stop else { return stop(with: failure.error) }
-                    if run.journal.stop(pending, failure: failure.code) {
-                        run.tally.skipped.append(pending.step.version)
-                        run.noteEnded(pending)
-                        run.announce(pending, attempt: 1, number: count, of: count) { .didGiveUp($0) }
-                    }
+                    return stop(with: failure.error)
                 }
-                return prepare(unprepared.dropFirst())
             })
     }
 
     /// Writes down that the launch is complete, once the store has its first record: the databases get theirs after it, and
     /// before it names them.
     private func complete() -> Action {
-        let beginning = run.journal.beginning
-        guard !beginning.isEmpty else { return finish() }
-        return .elsewhere(run.journal.saving(beginning)) { [self] result in
-            switch result {
-            case .failure(let error): return .end(error)
-            case .success(let unwritten):
-                run.journal.noteSaved(beginning, except: unwritten)
-                return finish()
-            }
+        guard run.journal.storeBegins else { return finish() }
+        return .elsewhere(run.journal.saving(only: 0)) { [self] result in
+            if case .failure(let error) = result { return .end(error) }
+            run.journal.noteSaved(only: 0)
+            return finish()
         }
     }
 

@@ -1,6 +1,5 @@
 extension MigrationReport {
     init(_ plan: LaunchPlan, _ tally: Tally, _ run: RunState?) {
-        manager = plan.request.manager
         version = plan.request.current
         duration = tally.duration
         launch = plan.places[0].launch
@@ -10,16 +9,13 @@ extension MigrationReport {
         schemaSteps = tally.schemaSteps
         newerDatabases = plan.newerDatabases
         deferred = plan.pendingDeferred(after: run)
-        skipped = tally.skipped
         databaseSize = tally.databaseSize
     }
 }
 
 extension DeferredReport {
     init(_ plan: DeferredPlan, _ run: RunState? = nil, isRunningElsewhere: Bool = false) {
-        manager = plan.readable.request.manager
         completed = run?.tally.completed ?? []
-        skipped = run?.tally.skipped ?? []
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {
                 PendingWork(

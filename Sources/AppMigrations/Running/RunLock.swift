@@ -53,13 +53,11 @@ final class RunLock: Sendable {
     ) async throws -> RunLock {
         let deadline = ContinuousClock.now + limit
         while true {
-            switch try await offload({ try store.lock(manager) }) {
-            case .acquired(let wasReleased, let release):
-                return RunLock(manager, HeldLock(hasDied: !wasReleased, release: release))
-            case .held(let holder):
-                guard ContinuousClock.now < deadline else { throw timeout(manager, holder, limit) }
-                try await Task.sleep(for: .milliseconds(.random(in: 2...10)))
+            let lock = try await offload { try store.lock(manager) }
+            if let held = try lock.held(by: deadline, orThrow: { timeout(manager, $0, limit) }) {
+                return RunLock(manager, held)
             }
+            try await Task.sleep(for: .milliseconds(.random(in: 2...10)))
         }
     }
 

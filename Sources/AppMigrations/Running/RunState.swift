@@ -13,7 +13,7 @@ final class RunState {
     var tally: Tally
     /// The deferred steps that are not done.
     var unfinished: [LaunchPlan.StepKey]
-    /// The work that the run has completed, or has given up.
+    /// The work that the run has completed.
     private(set) var ended: Set<MigrationWork> = []
     /// How far steps with batches are.
     var positions: [MigrationWork: StepPosition] = [:]

@@ -134,11 +134,10 @@ final class StepLife {
         return .elsewhere(rules.save()) { [self] result in
             switch result {
             case .failure(let error):
-                _ = run.journal.stop(pending, failure: nil)
+                run.journal.stop(pending)
                 return then(self, .notStarted(error))
-            case .success(let unwritten):
-                run.journal.noteSaved(
-                    rules.savesPlaceAlone ? [pending.place] : nil, except: unwritten)
+            case .success:
+                run.journal.noteSaved(only: rules.savesPlaceAlone ? pending.place : nil)
                 return work()
             }
         }
@@ -217,7 +216,7 @@ final class StepLife {
             then: { [self] result in
                 switch result {
                 case .failure(let error): return ended(.failure(error))
-                case .success(nil): return then(self, .heldElsewhere)
+                case .success(nil): return stopped(.heldElsewhere)
                 case .success((_, .done)?): return ended(.success(()))
                 case .success((_, .endedElsewhere)?): return endedElsewhere()
                 case .success((let batches, .rowsLeft(let position, let title))?):
@@ -237,7 +236,7 @@ final class StepLife {
         return switch rules.nextBatch() {
         case .now: batch(batches)
         case .later(let duration): .pause(duration) { [self] in next(batches) }
-        case .never: then(self, .interrupted)
+        case .never: stopped(.interrupted)
         }
     }
 
@@ -265,6 +264,12 @@ final class StepLife {
         return run.journal.lastFailure(of: pending)
     }
 
+    /// Ends before the step has come to its end, and not because of it.
+    private func stopped(_ end: End) -> Action {
+        run.journal.stop(pending)
+        return then(self, end)
+    }
+
     private func endedElsewhere() -> Action {
         release()
         run.journal.noteSettled(pending)
@@ -272,21 +277,14 @@ final class StepLife {
     }
 
     /// Notes that the step has failed, and tells the app.
-    ///
-    /// - Returns: whether the manager gives up on it.
-    func noteFailure(_ failure: WorkFailure) -> Bool {
-        let givesUp = run.journal.stop(pending, failure: failure.code)
+    func noteFailure(_ failure: WorkFailure) {
+        run.journal.stop(pending, failure: failure.code)
         announce { .didFail($0, failure.cause) }
-        guard givesUp else { return false }
-        run.tally.skipped.append(step.version)
-        run.noteEnded(pending)
-        announce { .didGiveUp($0) }
-        return true
     }
 
     /// Notes that the step is done, and recorded as far as it has to be by now.
     func noteDone() {
-        if step.kind != .versionChange, !step.isSchemaStep { run.tally.completed.append(step.version) }
+        if step.id.kind == .step { run.tally.completed.append(run.plan.work(of: pending)) }
         run.noteEnded(pending)
         let duration = ContinuousClock.now - started
         run.tally.duration += duration
@@ -299,8 +297,8 @@ final class StepLife {
     private func note(_ outcome: SchemaStepOutcome) {
         run.tally.schemaSteps.append(
             SchemaStep(
-                version: step.version, database: run.plan.places[pending.place].steps.name,
-                schemaVersions: outcome.applied, undone: outcome.undone, warnings: outcome.warnings))
+                work: run.plan.work(of: pending), schemaVersions: outcome.applied, undone: outcome.undone,
+                warnings: outcome.warnings))
         run.tally.databaseSize = [run.tally.databaseSize, outcome.databaseSize].compactMap(\.self).max()
     }
 

@@ -4,8 +4,8 @@
 /// | it ended | counts as a crash | counts as a failure | what follows |
 /// | --- | --- | --- | --- |
 /// | the process died in it | yes, in the next launch | no | the next launch retries it; after `maximumAttempts` in one build, `gaveUp` |
-/// | it threw | no; earlier crashes stay | yes | the manager stops or, with `.giveUp(after:)`, goes on |
-/// | it could not run now | no | no | it stays pending; the manager stops or, if it is best-effort, goes on |
+/// | it threw | no; earlier crashes stay | yes | the manager stops; a deferred run goes on with the next step |
+/// | it could not run now | no | no | it stays pending; the manager stops, and a deferred run goes on with the next step |
 ///
 /// `OpenWork/die()` counts crashes.
 struct WorkFailure {

@@ -61,8 +61,23 @@ public struct Adoption {
     /// ```
     ///
     /// - Parameter adoptions: the kinds of evidence; each is asked.
-    public static func any(_ adoptions: Adoption...) -> Adoption {
+    public static func any(_ adoptions: Adoption...) -> Adoption { any(adoptions) }
+
+    /// Joins a list of kinds of evidence, as `any` does with those that it is given one by one.
+    ///
+    /// ```swift
+    /// let adopting = Adoption.any([archiveURL, url].map { .fileExists($0, means: "1.0") })
+    /// ```
+    ///
+    /// - Parameter adoptions: the kinds of evidence; each is asked. Without any, every install would look fresh: that is the error
+    ///   `undecided`.
+    public static func any(_ adoptions: [Adoption]) -> Adoption {
         Adoption(source: adoptions.lazy.compactMap(\.source).first) { question in
+            guard !adoptions.isEmpty else {
+                throw MigrationError(
+                    .undecided, "Adoption.any has no evidence to ask for",
+                    remedy: "Nothing was run. Pass at least one kind, or .newApp if no one has the app yet.")
+            }
             let answers = try adoptions.map { try $0.answer(question) }
             let lowest = answers.compactMap(\.version).min()
             return answers.first { $0.version == lowest } ?? AdoptionAnswer(version: nil)

@@ -32,11 +32,6 @@ public struct MigrationOptions {
     /// By default 5 seconds for the synchronous ``MigrationManager/migrate(through:retrying:)`` and 60 for the asynchronous one.
     public var lockTimeout: Duration?
 
-    /// Returns the title of the step of a version for the person who waits, as in `Looking for duplicates`; nil for none.
-    ///
-    /// ``MigrationEvent/localizedAdditionalDescription`` shows it.
-    public var stepTitle: ((AppVersion) -> String?)?
-
     /// Receives events as they happen, where `migrate` was called.
     public var onEvent: ((MigrationEvent) -> Void)?
 
@@ -49,13 +44,12 @@ public struct MigrationOptions {
     ///   - line: the line of versions that the current version belongs to.
     ///   - maximumAttempts: the number of crashes of a step in one build before the manager gives up.
     ///   - lockTimeout: how long a launch waits for another run; nil for the default.
-    ///   - stepTitle: returns the app's own title of a step, for a screen; nil if it has none.
     ///   - onEvent: receives events as they happen.
     public init(
         oldestSupported: AppVersion? = nil,
         aboveCurrent: AboveCurrentRule = .refuse, role: Role = .migrates, line: String = "app",
         maximumAttempts: Int = 3, lockTimeout: Duration? = nil,
-        stepTitle: ((AppVersion) -> String?)? = nil, onEvent: ((MigrationEvent) -> Void)? = nil
+        onEvent: ((MigrationEvent) -> Void)? = nil
     ) {
         self.oldestSupported = oldestSupported
         self.aboveCurrent = aboveCurrent
@@ -63,7 +57,6 @@ public struct MigrationOptions {
         self.line = line
         self.maximumAttempts = maximumAttempts
         self.lockTimeout = lockTimeout
-        self.stepTitle = stepTitle
         self.onEvent = onEvent
     }
 
@@ -86,6 +79,6 @@ public struct MigrationOptions {
         ///
         /// On iOS, tvOS, watchOS and visionOS a `JSONStore` that finds no record writes and removes a probe file, to
         /// tell whether protected data can be read.
-        case waits
+        case waitsForApp
     }
 }

@@ -9,7 +9,6 @@ package final class MigrationStep: Sendable {
     package let place: PlaceID
     package let kind: Kind
     package let onFreshInstall: FreshInstallRule
-    package let onError: ErrorRule
     /// The versions of deferred steps that have to be done before this one.
     package let finishing: [AppVersion]
     /// Its number among the steps that are registered, from 0.
@@ -40,18 +39,19 @@ package final class MigrationStep: Sendable {
 
     /// Creates the work of running the closures for a version change, which comes after all steps.
     convenience init(versionChangeTo version: AppVersion, in place: PlaceID) {
-        self.init(version: version, place: place, kind: .versionChange, number: .max, source: nil)
+        self.init(
+            version: version, place: place, kind: .versionChange, onFreshInstall: .skip, finishing: [],
+            number: .max, source: nil)
     }
 
     init(
-        version: AppVersion, place: PlaceID, kind: Kind, onFreshInstall: FreshInstallRule = .skip,
-        onError: ErrorRule = .stop, finishing: [AppVersion] = [], number: Int, source: SourceLocation?
+        version: AppVersion, place: PlaceID, kind: Kind, onFreshInstall: FreshInstallRule,
+        finishing: [AppVersion], number: Int, source: SourceLocation?
     ) {
         self.version = version
         self.place = place
         self.kind = kind
         self.onFreshInstall = onFreshInstall
-        self.onError = onError
         self.finishing = finishing
         self.number = number
         self.source = source

@@ -15,11 +15,6 @@ struct PlaceSteps: Sendable {
         name = place.name
     }
 
-    /// True if nothing here may keep the manager from going on.
-    var isBestEffort: Bool {
-        schemaSteps.isEmpty && closures.allSatisfy { $0.onError != .stop } && !closures.isEmpty
-    }
-
     /// Returns the work of a step, for people and for calls of the manager's.
     func work(of step: MigrationStep, manager: String) -> MigrationWork {
         MigrationWork(step.id, of: manager, in: id, database: step.worksInDatabase ? name : nil)

@@ -14,8 +14,6 @@ struct Registration {
     private(set) var bodies: [StepBody] = []
     private(set) var versionChanges: [VersionChange] = []
     /// For each version of a deferred step that a later step is `finishing:`, the lowest version that needs its work.
-    ///
-    /// Best-effort steps set no deadline.
     private(set) var deadlines: [AppVersion: AppVersion] = [:]
     /// The database of the step that was registered last in one.
     private(set) var lastPlace: (any MigrationPlace)?
@@ -65,7 +63,7 @@ struct Registration {
             isInOrder = false
         }
         due[index].add(step)
-        for version in step.finishing where step.onError == .stop {
+        for version in step.finishing {
             deadlines[version] = min(deadlines[version] ?? step.version, step.version)
         }
     }
@@ -210,21 +208,15 @@ struct Registration {
         }
     }
 
-    /// A step finishes deferred steps of versions below its own, in whatever place they are, and none that may be given up:
-    /// it may destroy what they have not yet read.
+    /// A step finishes deferred steps of versions below its own, in whatever place they are.
     private func checkFinishing(_ note: Note) {
-        for step in steps where step.onFreshInstall == .only && step.onError != .stop {
-            note(
-                step, "is for fresh installs only, and best-effort",
-                "Remove its `onError`: when it runs again, the install is no longer fresh.")
-        }
         if steps.contains(where: { !$0.finishing.isEmpty }) { checkTargets(note) }
         for step in steps {
             for version in step.finishing {
-                let finished = steps.filter {
+                let isDeferred = steps.contains {
                     $0.isDeferred && $0.version == version && $0.version < step.version
                 }
-                if finished.isEmpty {
+                if !isDeferred {
                     note(
                         step, "finishes \(version), but no deferred step before it has that version",
                         "Name the version of a deferred step that is registered for an earlier version.")
@@ -233,11 +225,6 @@ struct Registration {
                     note(
                         step, "is for fresh installs only, and finishes \(version)",
                         "Remove `finishing`: it runs before every other step.")
-                }
-                for step in finished where step.onError != .stop {
-                    note(
-                        step, "is best-effort, but a later step is `finishing:` it",
-                        "Remove its `onError`: the later step may destroy what this one has not yet read.")
                 }
             }
         }

@@ -15,21 +15,3 @@ public enum FreshInstallRule: Sendable {
     /// releases add before or after it.
     case only
 }
-
-/// The rule for a step that throws.
-///
-/// ```swift
-/// manager.whenMigratingToVersion("1.2", onError: .giveUp(after: 5)) { try importBookmarks() }
-/// ```
-///
-/// A step that cannot run now, because a database is locked or the disk is full, or that throws ``MigrationPostponed``, has not
-/// failed: it stays pending under either rule.
-public enum ErrorRule: Sendable, Equatable {
-    /// The manager stops and `migrate()` throws. The next launch retries the step. The default.
-    case stop
-    /// The step is best-effort: later steps run anyway, and later launches retry it. After this many failures the
-    /// manager gives up on it; 1 or less means after the first.
-    ///
-    /// A step that another one is `finishing:` cannot be best-effort.
-    case giveUp(after: Int)
-}

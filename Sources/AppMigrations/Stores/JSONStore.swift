@@ -35,7 +35,7 @@ public struct JSONStore: MigrationStore {
     /// Creates a store in a file, which need not exist yet.
     ///
     /// Create its folder before you migrate. Until then, the store is like one that was never used: an extension whose role
-    /// is `.waits` waits for the app, and a manager that would write throws `invalidConfiguration`.
+    /// is `.waitsForApp` waits, and a manager that would write throws `invalidConfiguration`.
     ///
     /// - Parameters:
     ///   - url: the file. Not in a folder that the system may clear, such as Caches: an install whose record is gone looks

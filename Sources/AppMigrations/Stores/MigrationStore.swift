@@ -116,13 +116,8 @@ extension MigrationStore {
     ) throws -> HeldLock {
         let deadline = ContinuousClock.now + limit
         while true {
-            switch try lock(name) {
-            case .acquired(let wasReleased, let release):
-                return HeldLock(hasDied: !wasReleased, release: release)
-            case .held(let holder):
-                guard ContinuousClock.now < deadline else { throw timeout(holder) }
-                Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
-            }
+            if let held = try lock(name).held(by: deadline, orThrow: timeout) { return held }
+            Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
         }
     }
 

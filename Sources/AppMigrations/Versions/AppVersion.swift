@@ -102,12 +102,6 @@ extension AppVersion {
         AppVersion("\(numbersText)-\(UInt64.max)", parts.numbers, .subMigration(.max))
     }
 
-    /// The version without its build metadata: `2.0-beta.1` for `2.0-beta.1+42`.
-    var withoutBuild: AppVersion {
-        let text = description.utf8.prefix { $0 != UInt8(ascii: "+") }
-        return AppVersion(String(Substring(text)), parts.numbers, parts.suffix)
-    }
-
     /// The numbers as they were written, with leading and trailing zeros.
     private var numbersText: String {
         let text = description.utf8.prefix { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") }

@@ -69,7 +69,6 @@ enum StoreSamples {
         for version in ["1.0", "1.1-2", "2.0.0-beta.3"] as [AppVersion] { record.settle(version) }
         record.settle("1.9", as: .notNeeded)
         record.settle("1.9.1", as: .skipped)
-        record.changeOpen(WorkID("1.9.2")) { $0.isGivenUp = true }
         for version in ["0.8", "0.8.1"] as [AppVersion] {
             record[WorkID(version)] = .open(OpenWork(isOwed: true))
         }

@@ -56,9 +56,6 @@ struct LaunchNotes: Sendable {
             if isDeferred {
                 managers[index].deferred[step.version] = "deferred \(step.version) failed: \(error)"
             }
-        case .didGiveUp(let step):
-            running = nil
-            if isDeferred { managers[index].deferred[step.version] = "gave up deferred \(step.version)" }
         case .finished:
             running = nil
             managers[index].isLaunched = true

@@ -46,9 +46,9 @@ public struct MigrationLock: Sendable {
     ///
     /// - Parameters:
     ///   - source: the migrations, which run on databases in memory.
-    ///   - recording: whether only new migrations are written.
+    ///   - recording: whether only new migrations are written, or all.
     /// - Throws: `MigrationError`, if shipped migrations have changed and only new ones are to be written.
-    public func record(_ source: some MigrationSource, _ recording: Recording = .additions) throws {
+    public func record(_ source: some MigrationSource, writing recording: Recording = .additions) throws {
         let now = try LockedMigration.all(of: source, configuration)
         if case .additions = recording {
             try check(LockDifference.all(from: locked() ?? [], to: now).filter(\.isEdit))
@@ -82,7 +82,7 @@ public struct MigrationLock: Sendable {
             isEdit
             ? """
             Undo that, since people have the migrations as they were, and write a new one. What has not shipped, or is \
-            meant, MigrationLock.record(_:_:) takes with .everything.
+            meant, MigrationLock.record(_:writing:) takes with .everything.
             """ : "Record new migrations with MigrationLock.record(_:), and commit the file."
         throw MigrationError(
             .editedMigration, at: .file(url.lastPathComponent),

@@ -16,7 +16,7 @@ extension MigrationManager {
     ///   - migrator: the database's one set of migrations.
     ///   - target: the schema version to go to, at least that of the schema step before it; nil for the latest.
     ///     Known migrations above the last schema step's target are an error, so that none is forgotten.
-    ///   - deferred: the versions of deferred steps to run to their end before the schema step. They cannot be best-effort.
+    ///   - deferred: the versions of deferred steps to run to their end before the schema step.
     ///   - database: the database.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
@@ -57,10 +57,9 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - version: the app version, above that of every step registered before.
-    ///   - deferred: the versions of deferred steps to run to their end before this one. They cannot be best-effort.
+    ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
-    ///   - onError: whether the manager stops when the step throws.
     ///   - foreignKeys: the mode of foreign keys while the step runs. By default, SQLite does not enforce them, so that
     ///     the step can rebuild a table. Before the commit, the manager checks the foreign keys of the touched tables,
     ///     and views and triggers if the schema has changed. If it finds a problem, it rolls the step back and runs it
@@ -72,13 +71,12 @@ extension MigrationManager {
     ///     its argument is undone when it throws or the process dies.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
-        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
-        foreignKeys: ForeignKeys = .deferred,
+        onFreshInstall: FreshInstallRule = .skip, foreignKeys: ForeignKeys = .deferred,
         fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database) throws -> Void
     ) {
         whenMigratingToVersion(
-            version, finishing: deferred, in: database, onFreshInstall: onFreshInstall, onError: onError,
+            version, finishing: deferred, in: database, onFreshInstall: onFreshInstall,
             foreignKeys: foreignKeys, fileID: fileID, line: line
         ) { db, _ in try body(db) }
     }
@@ -87,25 +85,23 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - version: the app version, above that of every step registered before.
-    ///   - deferred: the versions of deferred steps to run to their end before this one. They cannot be best-effort.
+    ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
-    ///   - onError: whether the manager stops when the step throws.
     ///   - foreignKeys: the mode of foreign keys while the step runs, as for the step without a context.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     ///   - body: does the work, inside a transaction, on the database's own queue. Its context says which attempt this is.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
-        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop,
-        foreignKeys: ForeignKeys = .deferred,
+        onFreshInstall: FreshInstallRule = .skip, foreignKeys: ForeignKeys = .deferred,
         fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database, MigrationContext) throws -> Void
     ) {
         let place = place(of: database)
         register(
             version, .transaction(DatabaseStep(place: place, foreignKeys: foreignKeys, body: body)),
-            in: place, finishing: deferred, onFreshInstall: onFreshInstall, onError: onError,
+            in: place, finishing: deferred, onFreshInstall: onFreshInstall,
             source: SourceLocation(fileID: fileID, line: line))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AppMigrations
@@ -96,7 +97,7 @@ struct ObstacleTests {
         }
         #expect(log.lines == [])
         store.writing = nil
-        #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed == ["2.0"])
+        #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed.versions == ["2.0"])
     }
 
     @Test("A step that runs out of space says so", arguments: [true, false])

@@ -10,7 +10,7 @@ private final class PlainLibrary {
     nonisolated(nonsending) func launch(_ store: InMemoryStore) async throws {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
-        manager.whenMigratingToVersion("1.1") { try await self.performMigration("1.1") }
+        manager.whenMigratingToVersion("1.1") { _ in try await self.performMigration("1.1") }
         manager.whenMigratingToVersion("1.2") { context in
             try await self.performMigration(context.version.description)
         }
@@ -38,8 +38,12 @@ private final class ConcurrentLibrary {
         try await manager.migrate()
     }
 
-    private func performMigration1() async throws { done.append("1.1, \(describe(#isolation))") }
-    private func performMigration2() async throws { done.append("1.2, \(describe(#isolation))") }
+    private func performMigration1(_ context: MigrationContext) async throws {
+        done.append("1.1, \(describe(#isolation))")
+    }
+    private func performMigration2(_ context: MigrationContext) async throws {
+        done.append("1.2, \(describe(#isolation))")
+    }
     private func showNews(from: AppVersion, to: AppVersion) async throws { done.append("\(from) to \(to)") }
 }
 
@@ -50,7 +54,7 @@ private final class MainLibrary {
     func launch(_ store: InMemoryStore) async throws {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
-        manager.whenMigratingToVersion("1.1") { try await self.performMigration("1.1") }
+        manager.whenMigratingToVersion("1.1") { _ in try await self.performMigration("1.1") }
         manager.whenMigratingToVersion("1.2") { context in
             // Starts on the actor that called `migrate`, without a hop.
             MainActor.assertIsolated()
@@ -75,7 +79,7 @@ private actor LibraryActor {
     func launch(_ store: InMemoryStore) async throws {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
-        manager.whenMigratingToVersion("1.1") { try await self.performMigration("1.1") }
+        manager.whenMigratingToVersion("1.1") { _ in try await self.performMigration("1.1") }
         manager.whenVersionChanges { from, to in try await self.performMigration("\(from) to \(to)") }
         try await manager.migrate()
     }

@@ -21,7 +21,7 @@ struct AsyncTests {
             MainActor.assertIsolated()
             log.lines.append("1.1")
         }
-        manager.whenMigratingToVersion("1.2") { [log] in
+        manager.whenMigratingToVersion("1.2") { [log] _ in
             await Task.yield()
             await MainActor.run { log.lines.append("1.2") }
         }
@@ -38,7 +38,7 @@ struct AsyncTests {
         }
         let report = try await manager.migrate()
         #expect(log.lines == ["1.1", "1.2", "1.2-1 to 2.0", "2.0 from 1.0", "1.0 to 2.0"])
-        #expect(report.completed == ["1.1", "1.2", "1.2-1", "2.0"])
+        #expect(report.completed.versions == ["1.1", "1.2", "1.2-1", "2.0"])
         #expect(try await manager.migrate().completed == [])
     }
 
@@ -66,7 +66,9 @@ struct AsyncTests {
     @Test("a synchronous call refuses an asynchronous step before anything runs, even if it is not pending")
     func refusal() async throws {
         let manager = try manager()
-        manager.whenMigratingToVersion("0.9", fileID: "App/Migrations.swift", line: 3) { await Task.yield() }
+        manager.whenMigratingToVersion("0.9", fileID: "App/Migrations.swift", line: 3) { _ in
+            await Task.yield()
+        }
         manager.register(["1.1"], log: log)
         // In a closure that is not asynchronous, overload resolution takes the synchronous call.
         let synchronously: () throws -> MigrationReport = { try manager.migrate() }
@@ -80,14 +82,14 @@ struct AsyncTests {
                 into a function there.
                 """)
         #expect(log.lines == [])
-        #expect(try await manager.migrate().completed == ["1.1"])
+        #expect(try await manager.migrate().completed.versions == ["1.1"])
     }
 
     @Test("an asynchronous step that throws stops the manager like any other")
     func failure() async throws {
         let manager = try manager()
         manager.register(["1.1"], log: log)
-        manager.whenMigratingToVersion("1.2", fileID: "App/Migrations.swift", line: 3) {
+        manager.whenMigratingToVersion("1.2", fileID: "App/Migrations.swift", line: 3) { _ in
             await Task.yield()
             throw StepError(description: "the server is away.")
         }
@@ -100,16 +102,20 @@ struct AsyncTests {
                 complete. The next launch retries this one.
                 """)
         #expect(log.lines == ["1.1"])
-        #expect(try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store).completed == ["1.2", "2.0"])
+        #expect(
+            try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store).completed.versions == [
+                "1.2", "2.0",
+            ])
     }
 
     @Test("migrate(through:) and migrate(retrying:) have asynchronous versions")
     func otherForms() async throws {
         let manager = try manager()
-        manager.whenMigratingToVersion("1.1") { await Task.yield() }
+        manager.whenMigratingToVersion("1.1") { _ in await Task.yield() }
         manager.register(["2.0"], log: log)
-        #expect(try await manager.migrate(through: "1.1").completed == ["1.1"])
-        #expect(try await manager.migrate(retrying: manager.work("2.0")).completed == ["1.1", "2.0"])
+        #expect(try await manager.migrate(through: "1.1").completed.versions == ["1.1"])
+        #expect(
+            try await manager.migrate(retrying: manager.work("2.0")).completed.versions == ["1.1", "2.0"])
         await #expect(throws: MigrationError.self) { try await manager.migrate(through: "2.1") }
     }
 
@@ -135,7 +141,7 @@ struct AsyncTests {
         }
         #expect(log.lines == [])
         release()
-        #expect(try await launch.value.completed == ["2.0"])
+        #expect(try await launch.value.completed.versions == ["2.0"])
     }
 
     @Test("waiting for another run times out")

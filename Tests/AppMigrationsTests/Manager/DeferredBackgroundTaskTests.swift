@@ -79,19 +79,6 @@ struct DeferredBackgroundTaskTests {
         #expect(await endings { try manager(["2.0": Self.succeeds, "2.1": Self.fails]) } == [Self.failure])
     }
 
-    @Test("does not come again for a step that the manager gave up, and does for one that waits beside it")
-    func givenUp() async throws {
-        func manager(_ second: @escaping Body) throws -> MigrationManager {
-            let manager = try self.manager([:])
-            manager.afterMigratingToVersion("2.0", onError: .giveUp(after: 1)) { try await Self.fails($0) }
-            manager.afterMigratingToVersion("2.1") { try await second($0) }
-            return manager
-        }
-        #expect(await endings { try manager(Self.waits) } == [Self.postponement])
-        #expect(await endings { try manager(Self.fails) } == [Self.failure])
-        #expect(await endings { try manager(Self.succeeds) } == [Self.success])
-    }
-
     @Test("completes if no manager can be made")
     func noManager() async throws {
         #expect(await endings { throw StepError(description: "no") } == [Self.failure])

@@ -39,7 +39,7 @@ struct ReplaceRecordTests {
         try manager.replaceRecord(assuming: "1.0")
         let report = try manager.migrate()
         #expect(report.launch == .adoption(from: "1.0"))
-        #expect(report.completed == ["1.5", "2.0"])
+        #expect(report.completed.versions == ["1.5", "2.0"])
 
         let name = try #require(try setAside.first)
         #expect(try setAside.count == 1)
@@ -54,7 +54,7 @@ struct ReplaceRecordTests {
         try manager().replaceRecord(assuming: "1.0")
         let report = try manager("Settings").migrate()
         #expect(report.launch == .adoption(from: "1.0"))
-        #expect(report.completed == ["1.5", "2.0"])
+        #expect(report.completed.versions == ["1.5", "2.0"])
     }
 
     /// A manager whose registrations show whether it takes the install for a fresh one.
@@ -93,7 +93,7 @@ struct ReplaceRecordTests {
         let manager = try manager()
         #expect(throws: MigrationError.self) { try manager.migrate() }
         try manager.replaceRecord(assuming: "1.5")
-        #expect(try manager.migrate().completed == ["2.0"])
+        #expect(try manager.migrate().completed.versions == ["2.0"])
         let aside = folder.file(try #require(try setAside.first))
         #expect(try Data(contentsOf: aside.appendingPathComponent("file")) == Data("kept".utf8))
     }

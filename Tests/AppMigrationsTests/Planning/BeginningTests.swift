@@ -259,7 +259,8 @@ struct BeginningRecordTests {
         _ version: AppVersion, _ rule: FreshInstallRule = .skip, kind: MigrationStep.Kind = .closure
     ) -> MigrationStep {
         MigrationStep(
-            version: version, place: .store, kind: kind, onFreshInstall: rule, number: 0,
+            version: version, place: .store, kind: kind, onFreshInstall: rule, finishing: [],
+            number: 0,
             source: SourceLocation(fileID: "App/Migrations.swift", line: 1))
     }
 

@@ -16,10 +16,10 @@ struct LaunchPlanTests {
 
     private func step(
         _ version: AppVersion, _ number: Int = 0, kind: MigrationStep.Kind = .closure,
-        onFreshInstall: FreshInstallRule = .skip, onError: ErrorRule = .stop, finishing: [AppVersion] = []
+        onFreshInstall: FreshInstallRule = .skip, finishing: [AppVersion] = []
     ) -> MigrationStep {
         MigrationStep(
-            version: version, place: .store, kind: kind, onFreshInstall: onFreshInstall, onError: onError,
+            version: version, place: .store, kind: kind, onFreshInstall: onFreshInstall,
             finishing: finishing, number: number,
             source: SourceLocation(fileID: "App/Migrations.swift", line: 1))
     }
@@ -79,18 +79,6 @@ struct LaunchPlanTests {
         #expect(plan.places[0].record?.settled == ["1.1", "2.0"])
     }
 
-    @Test("leaves out a best-effort step that was given up, until a step depends on it")
-    func givenUp() throws {
-        var record = record(completed: "1.0")
-        record.changeOpen(WorkID("1.5")) { $0.isGivenUp = true }
-        #expect(try plan([step("1.5", onError: .giveUp(after: 1))], record).pending.isEmpty)
-        let finished = [step("1.5", kind: .batches), step("2.0", 1, finishing: ["1.5"])]
-        #expect(
-            try plan(finished, record, deadlines: ["1.5": "2.0"]).pending.map(\.step.version) == [
-                "1.5", "2.0",
-            ])
-    }
-
     @Test("has steps for fresh installs only where they are owed, and first")
     func onlyOnFreshInstalls() throws {
         let steps = [
@@ -145,17 +133,5 @@ struct LaunchPlanTests {
         }
         #expect(try settled(isKnown: false) == true)
         #expect(try settled(isKnown: true) == false)
-    }
-
-    @Test("lets a best-effort step wait alone for the deferred step that it finishes")
-    func bestEffortFinisher() throws {
-        let steps = [
-            step("1.2", kind: .batches), step("1.5", 1, onError: .giveUp(after: 2), finishing: ["1.2"]),
-        ]
-        let plan = try plan(steps, record(completed: "1.0"))
-        #expect(plan.pending.map(\.step.version) == ["1.5"])
-        #expect(plan.pending[0].prerequisites == [.init(place: 0, id: WorkID("1.2"))])
-        #expect(plan.deferred.map(\.step.version) == ["1.2"])
-        #expect(plan.unfinished == [.init(place: 0, id: WorkID("1.2"))])
     }
 }

@@ -8,11 +8,11 @@ struct LossTests {
     private static let place = StorePlace(store: InMemoryStore())
 
     private func step(
-        _ version: AppVersion, _ kind: MigrationStep.Kind = .transaction, onError: ErrorRule = .stop
+        _ version: AppVersion, _ kind: MigrationStep.Kind = .transaction
     ) -> MigrationStep {
         MigrationStep(
-            version: version, place: Self.place.id, kind: kind, onFreshInstall: .skip, onError: onError,
-            finishing: [], number: 0, source: nil)
+            version: version, place: Self.place.id, kind: kind, onFreshInstall: .skip, finishing: [],
+            number: 0, source: nil)
     }
 
     private func record(completed: AppVersion?, highest: AppVersion? = nil) -> MigrationRecord {
@@ -80,7 +80,6 @@ struct LossTests {
         }
         #expect(begins(step("1.5-1")) == .unknown(at: 1, steps: ["step 1.5-1"]))
         #expect(begins(step("1.4", .batches)) == .unknown(at: 1, steps: ["deferred step 1.4"]))
-        #expect(begins(step("1.4", onError: .giveUp(after: 2))) == .unknown(at: 1, steps: ["step 1.4"]))
         #expect(begins(step("1.8"), highest: "2.0") == .unknown(at: 1, steps: ["step 1.8"]))
         #expect(begins(step("1.8")) == .at("1.5", .lost), "no launch has come so far")
         #expect(begins(step("1.5-1"), history: ["1.5-1"]) == .at("1.5", .lost))

@@ -7,7 +7,7 @@ import Testing
 struct WaitingRoleTests {
     let folder: TemporaryFolder
     let url: URL
-    let options = MigrationOptions(role: .waits)
+    let options = MigrationOptions(role: .waitsForApp)
     let log = Log()
 
     init() throws {
@@ -67,24 +67,6 @@ struct WaitingRoleTests {
         #expect(try folder.contents == before)
     }
 
-    @Test("continues while a best-effort step waits, as the app does")
-    func bestEffort() throws {
-        func launch(_ options: MigrationOptions = MigrationOptions()) throws -> MigrationReport {
-            let manager = try MigrationManager(
-                name: "Library", currentVersion: "2.0", adopting: .newApp, store: JSONStore(at: url),
-                options: options)
-            manager.whenMigratingToVersion("2.0", onError: .giveUp(after: 5)) { [log] in
-                log.lines.append("2.0")
-                throw MigrationPostponed(reason: "the flag is off")
-            }
-            return try manager.migrate()
-        }
-        try AppMigrationsTests.launch("1.0", store: JSONStore(at: url))
-        #expect(try launch().skipped == [])
-        #expect(try launch(options).launch == .relaunch)
-        #expect(log.lines == ["2.0"], "the waiting process runs nothing")
-    }
-
     @Test("gets an error if a newer version of the app was launched")
     func newer() throws {
         try launch("1.0", store: JSONStore(at: url))
@@ -137,7 +119,7 @@ struct WaitingRoleTests {
             #expect(
                 error.description == """
                     Library: this process waits for another one to migrate, and never writes. Do it in the process \
-                    that migrates, or leave out the role .waits.
+                    that migrates, or leave out the role .waitsForApp.
                     """)
         }
         #expect(try folder.contents == before)

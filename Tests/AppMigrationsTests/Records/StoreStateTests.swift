@@ -26,7 +26,6 @@ struct StoreStateTests {
             record.changeOpen(WorkID("1.2")) { open in
                 open.stop(failure: "2.0 (417): NSPOSIXErrorDomain 2")
             }
-            record.changeOpen(WorkID("1.3")) { $0.isGivenUp = true }
             try state.setRecord(record, of: "Library")
             for version in ["1.0", "2.0"] as [AppVersion] { state.see(version, in: "app", at: date) }
             return state
@@ -44,6 +43,21 @@ struct StoreStateTests {
         let rows = try StoreState(rows: state.rows(of: "Library"))
         #expect(try rows.record(of: "Library") == state.record(of: "Library"))
         #expect(rows.seen == state.seen)
+    }
+
+    @Test("counts a step that an earlier version has given up as skipped, and writes it so")
+    func givenUp() throws {
+        var state = try StoreState(
+            json: Data(
+                #"""
+                {"format":"1.0","seen":{},"managers":{"Library":{"start":"1.0","done":["1.1"],
+                "open":{"1.2":{"owed":true,"givenUp":true,"lastFailure":"1.2: NSPOSIXErrorDomain 2"}}}}}
+                """#.utf8))
+        #expect(try state.record(of: "Library")?[WorkID("1.2")] == .skipped)
+        try state.changeRecord(of: "Library") { $0?.settle("1.3") }
+        let text = try String(decoding: state.json(), as: UTF8.self)
+        #expect(!text.contains("givenUp"))
+        #expect(try StoreState(json: state.json()).record(of: "Library")?[WorkID("1.2")] == .skipped)
     }
 
     @Test("keeps whole numbers that are larger than any signed one")

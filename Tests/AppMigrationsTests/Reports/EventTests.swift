@@ -104,7 +104,7 @@ struct EventTests {
         try launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store, options: options)
-        manager.whenMigratingToVersion("2.0") { await Task.yield() }
+        manager.whenMigratingToVersion("2.0") { _ in await Task.yield() }
         try await manager.migrate()
         #expect(
             events.lines == [

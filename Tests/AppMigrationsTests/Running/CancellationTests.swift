@@ -32,7 +32,7 @@ struct CancellationTests {
 
         let report = try await manager.migrate()
         #expect(report.launch == .upgrade(from: "1.0"))
-        #expect(report.completed == ["1.2", "2.0"])
+        #expect(report.completed.versions == ["1.2", "2.0"])
         #expect(manager.progress.fractionCompleted == 1)
         #expect(log.lines == ["1.1", "1.2", "2.0"])
     }
@@ -57,7 +57,7 @@ struct CancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try store.record(of: "Library")?.settled == ["1.1"])
 
-        #expect(try await manager.migrate().completed == ["1.2"])
+        #expect(try await manager.migrate().completed.versions == ["1.2"])
         #expect(manager.progress.fractionCompleted == 1)
         #expect(attempts.withLock { $0 } == [1, 1], "a cancellation is not an attempt")
     }
@@ -101,7 +101,7 @@ struct CancellationTests {
         #expect(throws: CancellationError.self, "it stays cancelled") { try manager.migrate() }
         #expect(log.lines == [])
         let next = try launch("2.0", steps: ["1.1", "1.2", "2.0"], store: store, log: log)
-        #expect(next.completed == ["1.2", "2.0"])
+        #expect(next.completed.versions == ["1.2", "2.0"])
     }
 
     @Test("a step that stops when its progress is cancelled has not failed")

@@ -46,7 +46,7 @@ struct DeferredClosureTests {
         #expect(report.pending.map(\.work.version) == ["2.1"])
         #expect(report.failures.isEmpty)
         #expect(try first.pendingDeferred().map(\.done) == [2])
-        #expect(try await counting(to: 5).runDeferred().completed == ["2.1"])
+        #expect(try await counting(to: 5).runDeferred().completed.versions == ["2.1"])
         #expect(log.lines == ["0", "1", "2", "3", "4"])
         #expect(try await counting(to: 5).runDeferred().completed == [])
     }
@@ -72,7 +72,7 @@ struct DeferredClosureTests {
         try await manager.migrate()
         #expect(try await manager.runDeferred(for: .zero).pending.map(\.work.version) == ["2.1"])
         #expect(log.lines == [])
-        #expect(try await manager.runDeferred(for: .seconds(600)).completed == ["2.1"])
+        #expect(try await manager.runDeferred(for: .seconds(600)).completed.versions == ["2.1"])
     }
 
     @Test("ends at a checkpoint when the task is cancelled")
@@ -124,7 +124,7 @@ struct DeferredClosureTests {
         let manager = try manager("3.0") { [log] context in
             log.lines.append("from \(try context.lastCheckpoint(as: Int.self) ?? 0)")
         }
-        #expect(try await manager.migrate().completed == ["2.1", "3.0"])
+        #expect(try await manager.migrate().completed.versions == ["2.1", "3.0"])
         #expect(log.lines == ["0", "from 1", "3.0"])
         #expect(try await manager.runDeferred().completed == [])
     }
@@ -148,7 +148,7 @@ struct DeferredClosureTests {
         }
         try await manager.migrate()
         let report = try await manager.runDeferred()
-        #expect(report.completed == ["2.1"])
+        #expect(report.completed.versions == ["2.1"])
         #expect(report.pending == [])
         #expect(log.lines == ["2.1"])
     }
@@ -161,7 +161,7 @@ struct DeferredClosureTests {
         let manager = try manager("3.0", onEvent: settleAtStart) { [log] _ in log.lines.append("2.1") }
         // The record that the launch begins with, in which the other process settles the step.
         try await self.manager("2.1") { _ in }.migrate()
-        #expect(try await manager.migrate().completed == ["3.0"])
+        #expect(try await manager.migrate().completed.versions == ["3.0"])
         #expect(log.lines == ["3.0"])
     }
 
@@ -172,7 +172,7 @@ struct DeferredClosureTests {
         let report = try await manager.runDeferred()
         #expect(report.failures.first?.message.hasSuffix("failed: no network.") == true)
         #expect(report.pending.map(\.work.version) == ["2.1"])
-        #expect(try await counting(to: 1).runDeferred().completed == ["2.1"])
+        #expect(try await counting(to: 1).runDeferred().completed.versions == ["2.1"])
     }
 
     @Test("a closure in which the process died three times is not run again in that build, except on request")
@@ -201,7 +201,7 @@ struct DeferredClosureTests {
                 """)
         #expect(log.lines == ["attempt 1", "attempt 2", "attempt 3"])
         let work = try #require(error.work)
-        #expect(try await counting(to: 1).runDeferred(retrying: work).completed == ["2.1"])
+        #expect(try await counting(to: 1).runDeferred(retrying: work).completed.versions == ["2.1"])
     }
 
     @MainActor
@@ -241,7 +241,7 @@ struct DeferredClosureTests {
             MainActor.assertIsolated()
         }
         try await manager.migrate()
-        #expect(try await manager.runDeferred().completed == ["2.1"])
+        #expect(try await manager.runDeferred().completed.versions == ["2.1"])
         #expect(watched.callsOnMain.withLock { $0 } == 0)
     }
 }

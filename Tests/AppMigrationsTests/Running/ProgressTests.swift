@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Progress", .timed)
@@ -140,7 +141,7 @@ struct ProgressTests {
             context.progress.totalUnitCount = 0
             child.completedUnitCount = 0
         }
-        #expect(try manager.migrate().completed == ["1.1", "2.0"])
+        #expect(try manager.migrate().completed.versions == ["1.1", "2.0"])
         #expect(manager.progress.fractionCompleted == 1)
     }
 }

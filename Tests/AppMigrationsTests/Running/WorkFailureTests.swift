@@ -10,13 +10,11 @@ struct WorkFailureTests {
 
     init() throws { try launch("1.0", store: store) }
 
-    /// A manager whose best-effort step throws, if there is an error, and whose next step does not.
-    private func manager(_ error: (any Error)?, onError: ErrorRule = .giveUp(after: 1)) throws
-        -> MigrationManager
-    {
+    /// A manager whose first step throws, if there is an error, and whose next step does not.
+    private func manager(_ error: (any Error)?) throws -> MigrationManager {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
-        manager.whenMigratingToVersion("1.5", onError: onError) {
+        manager.whenMigratingToVersion("1.5") {
             if let error { throw error }
         }
         manager.register(["2.0"], log: log)
@@ -33,24 +31,21 @@ struct WorkFailureTests {
     ]
 
     @Test(
-        "what keeps a step from running now is no failure: it stays pending, and later steps run",
+        "what keeps a step from running now is no failure: it stays pending, and stops the manager",
         arguments: obstacles)
     func obstacle(error: any Error & Sendable) throws {
-        for _ in 1...3 {
-            let report = try manager(error).migrate()
-            #expect(report.skipped == [])
-        }
-        #expect(log.lines == ["2.0"])
-        #expect(try manager(nil).pendingVersions() == ["1.5"])
+        for _ in 1...3 { #expect(throws: (any Error).self) { try manager(error).migrate() } }
+        #expect(log.lines == [])
+        #expect(try manager(nil).pendingVersions() == ["1.5", "2.0"])
         #expect(try store.record(of: "Library")?.failures == [:])
         #expect(try store.record(of: "Library")?.attempts == [:])
-        #expect(try manager(nil).migrate().completed == ["1.5"])
+        #expect(try manager(nil).migrate().completed.versions == ["1.5", "2.0"])
     }
 
-    @Test("a step that is not best-effort stops the manager, with the code of what keeps it from running")
+    @Test("the error has the code of what keeps the step from running")
     func stop() throws {
         let error = try #require(throws: MigrationError.self) {
-            try manager(MigrationPostponed(reason: "the flag is off"), onError: .stop).migrate()
+            try manager(MigrationPostponed(reason: "the flag is off")).migrate()
         }
         #expect(error.code == .postponed)
         #expect("\(error.code)" == "postponed")
@@ -59,18 +54,45 @@ struct WorkFailureTests {
         #expect(error.remedy == "The step asked to wait. The next launch tries it again.")
         #expect(log.lines == [])
         let readOnly = try #require(throws: MigrationError.self) {
-            try manager(POSIXError(.EROFS), onError: .stop).migrate()
+            try manager(POSIXError(.EROFS)).migrate()
         }
         #expect(readOnly.code == .readOnly)
     }
 
-    @Test("a failure counts, and a step that is given up is pending again once it is no longer best-effort")
+    @Test("a throw counts as a failure, until the step is done")
     func failure() throws {
         let error = StepError(description: "no")
-        #expect(try manager(error).migrate().skipped == ["1.5"])
-        #expect(try manager(nil).pendingVersions() == [])
-        #expect(try manager(nil, onError: .stop).migrate().completed == ["1.5"])
-        #expect(try manager(error).migrate().completed == [])
+        for count in 1...2 {
+            #expect(throws: MigrationError.self) { try manager(error).migrate() }
+            #expect(try store.record(of: "Library")?.failures == ["1.5": count])
+        }
+        #expect(try manager(nil).migrate().completed.versions == ["1.5", "2.0"])
+        #expect(try store.record(of: "Library")?.failures == [:])
+    }
+
+    @Test("a step that has been settled although it threw has not failed")
+    func settledAnyway() throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        // As when a commit takes effect, and reports an error.
+        manager.whenMigratingToVersion("1.5") { [store] in
+            try store.update("Library") { state in
+                try state.changeRecord(of: "Library") { $0?.settle("1.5") }
+            }
+            throw StepError(description: "disk I/O error")
+        }
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        #expect(try store.record(of: "Library")?.failures == [:])
+        #expect(try store.record(of: "Library")?.attempts == [:])
+        #expect(try launch("2.0", steps: ["1.5"], store: store).completed == [])
+    }
+
+    @Test("a step that fails stops its own manager alone")
+    func otherManager() throws {
+        #expect(throws: MigrationError.self) { try manager(StepError(description: "no bookmarks")).migrate() }
+        #expect(
+            try launch("2.0", steps: ["2.0"], name: "Settings", store: store, log: log).completed.versions
+                == ["2.0"])
     }
 
     @Test("a throw leaves the deaths before it, in deferred steps as in others")
@@ -128,34 +150,6 @@ struct WorkFailureTests {
         await #expect(throws: CancellationError.self) { try await manager.migrate() }
         #expect(log.lines == ["begun"])
         #expect(try store.record(of: "Library")?.position(of: "1.5")?.done == 1)
-    }
-
-    @Test("a best-effort step that waits does not keep deferred steps from running")
-    func bestEffortBesideDeferred() async throws {
-        let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
-        manager.whenMigratingToVersion("1.4", onError: .giveUp(after: 5)) {
-            throw StepError(description: "no")
-        }
-        manager.afterMigratingToVersion("1.5") { [log] _ in log.lines.append("1.5") }
-        try await manager.migrate()
-        #expect(try await manager.runDeferred().completed == ["1.5"])
-        #expect(log.lines == ["1.5"])
-    }
-
-    @Test("a deferred step that another one finishes cannot be best-effort")
-    func finishingBestEffort() throws {
-        let manager = try MigrationManager(
-            name: "Library", currentVersion: "3.0", adopting: .newApp, store: store)
-        manager.afterMigratingToVersion(
-            "2.1", onError: .giveUp(after: 5), fileID: "App/Migrations.swift", line: 7
-        ) { _ in }
-        manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) {}
-        #expect(
-            try #require(throws: MigrationError.self) { try manager.pendingVersions() }.description == """
-                Library: deferred step 2.1 is best-effort, but a later step is `finishing:` it (Migrations.swift:7). \
-                Remove its `onError`: the later step may destroy what this one has not yet read.
-                """)
     }
 
     @Test(

@@ -24,7 +24,7 @@ struct FileAdoptionTests {
         try Data().write(to: folder.file("settings.plist"))
         let report = try launch(folder.file("settings.plist"))
         #expect(report.launch == .adoption(from: "1.0"))
-        #expect(report.completed == ["1.1", "2.0"])
+        #expect(report.completed.versions == ["1.1", "2.0"])
         try FileManager.default.removeItem(at: folder.file("settings.plist"))
         #expect(
             try launch(folder.file("settings.plist")).launch == .relaunch, "the record counts from now on")
@@ -33,6 +33,25 @@ struct FileAdoptionTests {
     @Test("a folder counts as a file")
     func folderExists() throws {
         #expect(try launch(folder.url).launch == .adoption(from: "1.0"))
+    }
+
+    @Test("an install that has one file of a list is adopted, and without a list nothing runs")
+    func list() throws {
+        func launch(_ files: [URL]) throws -> MigrationReport {
+            try AppMigrationsTests.launch(
+                "2.0", steps: ["2.0"], store: store,
+                adopting: .any(files.map { .fileExists($0, means: "1.0") }))
+        }
+        let error = try #require(throws: MigrationError.self) { try launch([]) }
+        #expect(error.code == .undecided)
+        #expect(
+            error.description == """
+                Adoption.any has no evidence to ask for. Nothing was run. Pass at least one kind, or .newApp if no one has \
+                the app yet.
+                """)
+        #expect(try folder.fileNames == [])
+        let files = [folder.file("absent"), folder.url]
+        #expect(try launch(files).launch == .adoption(from: "1.0"))
     }
 
     @Test("an install without the file is fresh")
@@ -80,7 +99,7 @@ final class MFMigrationManagerAdoptionTests {
         defaults.set("1.1-1", forKey: "MFMigrationManagerLastVersionKey")
         let report = try launch("2.0")
         #expect(report.launch == .adoption(from: "1.1-1"))
-        #expect(report.completed == ["1.1-2", "2.0"])
+        #expect(report.completed.versions == ["1.1-2", "2.0"])
         #expect(try launch("2.0").completed == [])
         #expect(log.lines == ["1.1-2", "2.0"])
     }

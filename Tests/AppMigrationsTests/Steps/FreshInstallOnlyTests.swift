@@ -27,7 +27,7 @@ struct FreshInstallOnlyTests {
     func fresh() throws {
         let report = try manager("1.0").migrate()
         #expect(report.launch == .freshInstall)
-        #expect(report.completed == ["1.0-1", "1.0-2", "1.0"])
+        #expect(report.completed.versions == ["1.0-1", "1.0-2", "1.0"])
         #expect(log.lines == ["keychain", "defaults", "1.0 on freshInstall"])
         try manager("1.0").migrate()
         try manager("2.0").migrate()
@@ -67,7 +67,7 @@ struct FreshInstallOnlyTests {
                 log.lines.append("\(version)")
             }
         }
-        #expect(try later.migrate().completed == ["1.0-1", "1.0-2"])
+        #expect(try later.migrate().completed.versions == ["1.0-1", "1.0-2"])
         #expect(log.lines == ["1.0-1", "1.0-2"], "the others were not there when the install was fresh")
         #expect(try later.migrate().completed == [])
     }

@@ -1,4 +1,5 @@
 import AppMigrations
+import TestSupport
 import Testing
 
 @Suite("Options", .timed)
@@ -11,9 +12,11 @@ struct OptionsTests {
         let options = MigrationOptions(aboveCurrent: .leaveOut)
         try launch("1.0", store: store)
         let steps: [AppVersion] = ["1.1", "2.0", "2.0-1", "3.0"]
-        #expect(try launch("1.1", steps: steps, store: store, options: options).completed == ["1.1"])
+        #expect(try launch("1.1", steps: steps, store: store, options: options).completed.versions == ["1.1"])
         #expect(
-            try launch("2.0", steps: steps, store: store, options: options).completed == ["2.0", "2.0-1"])
+            try launch("2.0", steps: steps, store: store, options: options).completed.versions == [
+                "2.0", "2.0-1",
+            ])
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: steps, store: store)
         }
@@ -25,7 +28,9 @@ struct OptionsTests {
         let options = MigrationOptions(aboveCurrent: .leaveOut)
         try launch("1.0", steps: ["1.0", "2.0"], store: store, options: options)
         #expect(
-            try launch("2.0", steps: ["1.0", "2.0"], store: store, options: options).completed == ["2.0"])
+            try launch("2.0", steps: ["1.0", "2.0"], store: store, options: options).completed.versions == [
+                "2.0"
+            ])
     }
 
     @Test("data older than the oldest supported version is refused, and stays unchanged")

@@ -48,18 +48,6 @@ struct VersionChangeTests {
         #expect(log.lines == ["1.0 to 2.0", "again"])
     }
 
-    @Test("runs once in a launch, although a best-effort step still waits")
-    func bestEffort() throws {
-        try launch("1.0")
-        let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: store)
-        manager.whenMigratingToVersion("2.0", onError: .giveUp(after: 5)) { _ in
-            throw StepError(description: "no network")
-        }
-        manager.whenVersionChanges { from, to in log.lines.append("\(from) to \(to)") }
-        for _ in 1...3 { try manager.migrate() }
-        #expect(log.lines == ["1.0 to 2.0"])
-    }
-
     @Test("runs again at the next launch if it throws, and the steps do not")
     func failure() throws {
         try launch("1.0")

@@ -25,7 +25,7 @@ struct MovedRecordTests {
             options: MigrationOptions(aboveCurrent: .leaveOut))
         manager.whenMigratingToVersion("1.1") {}
         manager.whenMigratingToVersion("2.0") {}
-        return try manager.migrate().completed
+        return try manager.migrate().completed.versions
     }
 
     private func names(_ name: String) throws -> [String] {

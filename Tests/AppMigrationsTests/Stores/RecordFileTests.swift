@@ -92,7 +92,7 @@ struct RecordFileTests {
         #expect(error.code == .unwritableStore)
         try FileManager.default.removeItem(at: temporary)
         #expect(try store.history("Library") == [])
-        #expect(try launch("2.0", steps: ["2.0"], store: store).completed == ["2.0"])
+        #expect(try launch("2.0", steps: ["2.0"], store: store).completed.versions == ["2.0"])
         #expect(try store.history("Library").map(\.version) == ["2.0"])
     }
 

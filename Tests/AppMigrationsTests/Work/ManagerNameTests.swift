@@ -17,9 +17,10 @@ struct ManagerNameTests {
         try launch("1.0", name: spellings[0], store: store())
         let log = Log()
         #expect(
-            try launch("2.0", steps: ["2.0"], name: spellings[0], store: store(), log: log).completed == [
-                "2.0"
-            ])
+            try launch("2.0", steps: ["2.0"], name: spellings[0], store: store(), log: log).completed.versions
+                == [
+                    "2.0"
+                ])
         let other = try launch("2.0", steps: ["2.0"], name: spellings[1], store: store(), log: log)
         #expect(other.launch == .adoption(from: "1.0"))
         #expect(log.lines == ["2.0", "2.0"])

@@ -4,7 +4,6 @@ private let oldStore = url
 private let newStore = url
 private final class NSManagedObjectModel {}
 private var model: NSManagedObjectModel { NSManagedObjectModel() }
-private func moveStore() throws {}
 private final class NSPersistentStoreCoordinator {
     enum StoreType { case sqlite }
     init(managedObjectModel: NSManagedObjectModel) {}

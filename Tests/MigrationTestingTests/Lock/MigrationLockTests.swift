@@ -153,7 +153,7 @@ struct MigrationLockTests {
         #expect(error.description.contains(culprit), "\(error)")
         #expect(throws: MigrationError.self) { try lock.record(edited) }
         #expect(try text() == before)
-        try lock.record(edited, .everything)
+        try lock.record(edited, writing: .everything)
         try lock.verify(edited)
     }
 
@@ -166,7 +166,7 @@ struct MigrationLockTests {
         #expect(
             error.description == """
                 Migrations.lock: fill does something else. Undo that, since people have the migrations as they were, and \
-                write a new one. What has not shipped, or is meant, MigrationLock.record(_:_:) takes with .everything.
+                write a new one. What has not shipped, or is meant, MigrationLock.record(_:writing:) takes with .everything.
                 fill
                   was: INSERT INTO book (title) VALUES ('Emma')
                   was: UPDATE book SET title = 'a;\\nb' WHERE id = 1

@@ -31,7 +31,7 @@ struct BridgeAdoptionTests {
         try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY)") }
         let report = try launch()
         #expect(report.launch == .adoption(from: "1.0"))
-        #expect(report.completed == ["1.1", "2.0"])
+        #expect(report.completed.versions == ["1.1", "2.0"])
         #expect(try launch().launch == .relaunch)
         #expect(app.log.lines == ["1.1", "2.0"])
     }

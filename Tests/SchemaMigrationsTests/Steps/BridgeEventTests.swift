@@ -90,7 +90,7 @@ struct BridgeEventTests {
         #expect(try launch("1.5").schemaSteps == [])
         let report = try launch("2.0")
         #expect(report.schemaSteps.map(\.schemaVersions) == [["12", "20"]])
-        #expect(report.completed == ["2.0"])
+        #expect(report.completed.versions == ["2.0"])
     }
 
     @Test("an extension that waits gets an error while schema steps are pending, and writes nothing")
@@ -99,12 +99,12 @@ struct BridgeEventTests {
         let files = try FileManager.default.contentsOfDirectory(atPath: app.folder.url.path).sorted()
         let before = try Data(contentsOf: app.databaseURL)
         let error = try #require(throws: MigrationError.self) {
-            try app.launch("2.0", options: MigrationOptions(role: .waits))
+            try app.launch("2.0", options: MigrationOptions(role: .waitsForApp))
         }
         #expect(error.code == .notYetMigrated)
         #expect(try FileManager.default.contentsOfDirectory(atPath: app.folder.url.path).sorted() == files)
         #expect(try Data(contentsOf: app.databaseURL) == before)
         try app.launch("2.0")
-        #expect(try app.launch("2.0", options: MigrationOptions(role: .waits)).launch == .relaunch)
+        #expect(try app.launch("2.0", options: MigrationOptions(role: .waitsForApp)).launch == .relaunch)
     }
 }

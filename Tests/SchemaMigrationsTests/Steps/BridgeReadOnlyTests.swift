@@ -35,7 +35,7 @@ struct BridgeReadOnlyTests {
         }
         #expect(app.log.lines == [])
         #expect(try JSONStore(at: app.storeURL).record(of: "Library")?.attempts == [:])
-        #expect(try launch(app.open()).completed == ["1.1", "1.2"])
+        #expect(try launch(app.open()).completed.versions == ["1.1", "1.2"])
         #expect(app.log.lines == ["1.1 attempt 1", "1.2 attempt 1"])
     }
 }

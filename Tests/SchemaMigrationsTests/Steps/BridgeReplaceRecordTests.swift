@@ -57,8 +57,8 @@ struct BridgeReplaceRecordTests {
         let manager = try manager()
         #expect(throws: MigrationError.self) { try manager.migrate() }
         try manager.replaceRecord(assuming: "1.0")
-        #expect(try manager.migrate().completed == ["1.5", "2.0"])
-        #expect(try self.manager("Settings").migrate().completed == ["1.5", "2.0"])
+        #expect(try manager.migrate().completed.versions == ["1.5", "2.0"])
+        #expect(try self.manager("Settings").migrate().completed.versions == ["1.5", "2.0"])
         #expect(app.log.lines == ["Library 1.5", "Library 2.0", "Settings 1.5", "Settings 2.0"])
 
         let aside = try #require(try tablesSetAside().first)

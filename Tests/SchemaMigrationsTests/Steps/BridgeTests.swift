@@ -18,10 +18,10 @@ struct BridgeTests {
         #expect(report.launch == .freshInstall)
         #expect(report.completed == [])
         #expect(
-            report.schemaSteps == [
-                SchemaStep(version: "1.0", database: "library.sqlite", schemaVersions: ["10"]),
-                SchemaStep(version: "1.2", database: "library.sqlite", schemaVersions: ["12"]),
-                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["20"]),
+            report.schemaSteps.texts == [
+                "Library: schema step 1.0 in library.sqlite: 10",
+                "Library: schema step 1.2 in library.sqlite: 12",
+                "Library: schema step 2.0 in library.sqlite: 20",
             ])
         #expect(try app.titles() == [])
         #expect(try app.launch("2.0").schemaSteps == [])
@@ -33,7 +33,7 @@ struct BridgeTests {
         #expect(try app.columns() == ["id", "title"])
         let report = try app.launch("2.0")
         #expect(report.launch == .upgrade(from: "1.0"))
-        #expect(report.completed == ["1.2", "2.0"])
+        #expect(report.completed.versions == ["1.2", "2.0"])
         #expect(report.schemaSteps.map(\.schemaVersions) == [["12"], ["20"]])
         #expect(try app.columns() == ["id", "title", "author", "year"])
         #expect(try app.launch("2.0").completed == [])
@@ -73,7 +73,7 @@ struct BridgeTests {
 
         let report = try app.launch("2.0")
         #expect(report.launch == .relaunch)
-        #expect(report.completed == ["1.2", "2.0"])
+        #expect(report.completed.versions == ["1.2", "2.0"])
         #expect(report.schemaSteps.map(\.schemaVersions) == [["12"], ["20"]])
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
@@ -137,7 +137,7 @@ struct BridgeTests {
         }
         #expect(throws: MigrationError.self) { try launch(dying: true) }
         #expect(try app.titles() == [])
-        #expect(try launch(dying: false).completed == ["2.0"])
+        #expect(try launch(dying: false).completed.versions == ["2.0"])
         #expect(try launch(dying: false).completed == [])
         #expect(try app.titles() == ["welcome"])
     }
@@ -214,7 +214,10 @@ struct BridgeTests {
         let before = app.log.lines
         let report = try manager.migrate()
         #expect(report.launch == .adoption(from: "2.0"))
-        #expect(report.completed == ["2.1", "2.1"])
+        #expect(
+            report.completed.map(\.description) == [
+                "Library: step 2.1", "Library: step 2.1 in library.sqlite",
+            ])
         #expect(app.log.lines == before + ["2.1"])
     }
 
@@ -275,7 +278,7 @@ struct BridgeTests {
         try manager("1.0").migrate()
         let later = try manager("1.1")
         later.whenMigratingToVersion("1.1", in: database) { [log = app.log] _ in log.add("1.1") }
-        #expect(try later.migrate().completed == ["1.1"])
+        #expect(try later.migrate().completed.versions == ["1.1"])
     }
 
     @Test("a store in the steps' database shares one record with it")
@@ -295,7 +298,7 @@ struct BridgeTests {
         #expect(try launch("1.0").launch == .freshInstall)
         let report = try launch("2.0")
         #expect(report.launch == .upgrade(from: "1.0"))
-        #expect(report.completed == ["1.1", "1.2"])
+        #expect(report.completed.versions == ["1.1", "1.2"])
         #expect(report.schemaSteps.map(\.schemaVersions) == [["12", "20"]])
         #expect(try launch("2.0").completed == [])
         #expect(app.log.lines == ["1.1", "in 1.2"])
@@ -331,9 +334,9 @@ struct BridgeTests {
         }
         _ = try launch([10, 20])
         #expect(
-            try launch([5, 10, 12, 20]).schemaSteps == [
-                SchemaStep(version: "1.0", database: "library.sqlite", schemaVersions: ["5"]),
-                SchemaStep(version: "2.0", database: "library.sqlite", schemaVersions: ["12"]),
+            try launch([5, 10, 12, 20]).schemaSteps.texts == [
+                "Library: schema step 1.0 in library.sqlite: 5",
+                "Library: schema step 2.0 in library.sqlite: 12",
             ])
     }
 
@@ -360,7 +363,7 @@ struct BridgeTests {
         manager.whenMigratingToVersion("1.2", in: database) { [log = app.log] _ in log.add("again") }
         try manager.rerunAllSteps()
         #expect(try manager.pendingSchemaSteps() == [])
-        #expect(try manager.migrate().completed == ["1.2"])
+        #expect(try manager.migrate().completed.versions == ["1.2"])
         #expect(app.log.lines == ["in 1.2", "again"])
     }
 }

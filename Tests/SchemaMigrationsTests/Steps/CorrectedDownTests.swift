@@ -54,7 +54,7 @@ struct CorrectedDownTests {
     @Test("is no reason for a process that waits to refuse the database, which it leaves as it is")
     func waits() throws {
         _ = try launch("1.1", down: Self.wrong)
-        _ = try launch("1.1", down: Self.right, role: .waits)
+        _ = try launch("1.1", down: Self.right, role: .waitsForApp)
         #expect(try down() == Self.wrong)
     }
 

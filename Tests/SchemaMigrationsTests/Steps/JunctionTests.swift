@@ -66,7 +66,7 @@ struct JunctionTests {
         let b = try manager("B", "2.1")
         closure(b, "1.5", rule: .run)
         closure(b, "2.0", "2.1")
-        #expect(try b.migrate().completed == ["1.5", "2.1"])
+        #expect(try b.migrate().completed.versions == ["1.5", "2.1"])
     }
 
     @Test("a build that gives a manager its first step runs it, and a fresh install of that build does not")
@@ -111,7 +111,7 @@ struct JunctionTests {
                 arguments: [try String(contentsOf: old, encoding: .utf8)])
         }
         library.whenMigratingToVersion("2.0-1") { try FileManager.default.removeItem(at: old) }
-        #expect(try library.migrate().completed == ["2.0", "2.0-1"])
+        #expect(try library.migrate().completed.versions == ["2.0", "2.0-1"])
         #expect(
             try database.read { try String.fetchAll($0, sql: "SELECT text FROM message") } == [
                 "three messages"
@@ -201,7 +201,7 @@ struct JunctionTests {
         let work = try #require(error.work)
         #expect("\(work)" == "Library: step 2.0 in first.sqlite")
         try library("2.0").skip(work)
-        #expect(try library("2.0").migrate().completed == ["2.0"])
+        #expect(try library("2.0").migrate().completed.versions == ["2.0"])
         #expect(try second.read { try Int.fetchOne($0, sql: "SELECT cents FROM price") } == 100)
         #expect(try first.read { try Int.fetchOne($0, sql: "SELECT cents FROM price") } == nil)
     }
@@ -233,7 +233,7 @@ struct JunctionTests {
         #expect(error?.work?.kind == .versionChange)
         try library.skip(try #require(error?.work))
         #expect(try await library.migrate().deferred.map(\.work.version) == ["2.0"])
-        #expect(try await library.runDeferred().completed == ["2.0"])
+        #expect(try await library.runDeferred().completed.versions == ["2.0"])
         #expect(log.lines == ["deferred"])
     }
 
@@ -339,58 +339,6 @@ struct JunctionTests {
             ), "\(error.message)")
     }
 
-    @Test(
-        "a best-effort step never stops the manager: what it finishes, or a database that is locked or newer")
-    func bestEffort() throws {
-        let (photos, notes) = (try queue("photos.sqlite"), try queue("notes.sqlite"))
-        let options = MigrationOptions(aboveCurrent: .leaveOut, lockTimeout: .milliseconds(20))
-        func library(_ version: String, fails: Bool = true) throws -> MigrationManager {
-            let manager = try self.manager("Library", version, options: options)
-            manager.whenMigratingToVersion("1.0", in: photos, onFreshInstall: .run) { db in
-                try db.execute(
-                    sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY); INSERT INTO photo VALUES (1)")
-            }
-            manager.whenMigratingToVersion("1.0", in: notes, onFreshInstall: .run, onError: .giveUp(after: 9))
-            { _ in }
-            manager.afterMigratingToVersion("2.0", in: photos, overRowsOf: "photo") { _, _ in
-                if fails { throw Mishap() }
-            }
-            manager.whenMigratingToVersion("3.0", finishing: ["2.0"], onError: .giveUp(after: 9)) { [log] in
-                log.add("best effort")
-            }
-            manager.whenMigratingToVersion("3.0", in: notes, onError: .giveUp(after: 9)) { [log] _ in
-                log.add("notes")
-            }
-            manager.whenMigratingToVersion("3.0-1") { [log] in log.add("3.0-1") }
-            return manager
-        }
-        try library("1.0").migrate()
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let other = try DatabaseQueue(path: notes.path, configuration: configuration)
-        try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
-        #expect(try library("3.0").migrate().completed == ["3.0-1"])
-        #expect(log.lines == ["3.0-1"])
-        try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-        try library("3.0").migrate()
-        #expect(log.lines == ["3.0-1", "notes"])
-        try library("3.0", fails: false).runDeferred()
-        try library("3.0").migrate()
-        #expect(log.lines == ["3.0-1", "notes", "best effort"])
-    }
-
-    @Test("a launch in two calls counts one failure of a best-effort step")
-    func oneFailure() throws {
-        let store = InMemoryStore()
-        try manager("Library", "1.0", store: store).migrate()
-        for launch in 1...2 {
-            let library = try manager("Library", "2.0", store: store)
-            library.whenMigratingToVersion("1.5", onError: .giveUp(after: 2)) { throw Mishap() }
-            try library.migrate(through: "1.8")
-            #expect(try library.migrate().skipped == (launch == 2 ? ["1.5"] : []))
-        }
-    }
-
     @Test("migrate(through:) runs no step for fresh installs above its version")
     func throughOnly() throws {
         let library = try manager("Library", "2.0", store: InMemoryStore())
@@ -400,14 +348,6 @@ struct JunctionTests {
         #expect(log.lines == ["Library 1.0"])
         try library.migrate()
         #expect(log.lines == ["Library 1.0", "Library 1.2"])
-    }
-
-    @Test("a step for fresh installs only cannot be best-effort")
-    func onlyBestEffort() throws {
-        let library = try manager("Library", "2.0", store: InMemoryStore())
-        library.whenMigratingToVersion("1.2", onFreshInstall: .only, onError: .giveUp(after: 3)) {}
-        let error = try #require(throws: MigrationError.self) { try library.migrate() }
-        #expect(error.remedy == "Remove its `onError`: when it runs again, the install is no longer fresh.")
     }
 
     @Test("the closures for a version change do not run again while a deferred step cannot be prepared")
@@ -509,7 +449,7 @@ struct BatchTimeTests {
         try database.execute("CREATE TABLE size(count INTEGER)")
         let library = try manager("2.0")
         try library.migrate()
-        #expect(try library.runDeferred().completed == ["2.0"])
+        #expect(try library.runDeferred().completed.versions == ["2.0"])
         #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(hash) FROM photo") } == 6000)
         let largest = try database.read { try Int.fetchOne($0, sql: "SELECT max(count) FROM size") } ?? 0
         #expect(largest <= 13, "13 rows sleep for 260 ms")

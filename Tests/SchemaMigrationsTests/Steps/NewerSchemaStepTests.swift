@@ -77,7 +77,7 @@ struct NewerSchemaStepTests {
     @Test("throws in a process that waits, which never undoes anything")
     func waits() throws {
         let error = try #require(throws: MigrationError.self) {
-            try launch("2.0", [Self.book], .rollBack, role: .waits)
+            try launch("2.0", [Self.book], .rollBack, role: .waitsForApp)
         }
         #expect(error.code == .newerThanThisProcess)
         #expect(
@@ -86,7 +86,10 @@ struct NewerSchemaStepTests {
                 until this process has been updated as well.
                 """)
         #expect(try database.ledger() == [10, 20])
-        #expect(try launch("2.0", [Self.book], role: .waits).newerDatabases.map(\.schemaVersions) == [["20"]])
+        #expect(
+            try launch("2.0", [Self.book], role: .waitsForApp).newerDatabases.map(\.schemaVersions) == [
+                ["20"]
+            ])
     }
 
     @Test("names a database that is too old for the app")

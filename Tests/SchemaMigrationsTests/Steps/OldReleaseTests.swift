@@ -36,7 +36,7 @@ struct OldReleaseTests {
             try launchOld()
             let report = try launchNew()
             #expect(report.launch == launch)
-            #expect(report.completed == ["2.0"])
+            #expect(report.completed.versions == ["2.0"])
             #expect(
                 try database.read {
                     try Int.fetchOne($0, sql: "SELECT count(*) FROM photo WHERE hash IS NULL")

@@ -63,9 +63,10 @@ struct StepTransactionTests {
         #expect(error.description.contains(Self.ended), "\(error)")
         #expect(try app.titles() == [])
         #expect(
-            try migrate { try $0.execute(sql: "INSERT INTO book(title) VALUES ('once')") }.completed == [
-                "2.0"
-            ])
+            try migrate { try $0.execute(sql: "INSERT INTO book(title) VALUES ('once')") }.completed.versions
+                == [
+                    "2.0"
+                ])
         #expect(try app.titles() == ["once"])
     }
 
@@ -105,9 +106,10 @@ struct StepTransactionTests {
                 """), "\(error)")
         #expect(try app.titles() == [])
         #expect(
-            try migrate { try $0.execute(sql: "INSERT INTO book(title) VALUES ('once')") }.completed == [
-                "2.0"
-            ])
+            try migrate { try $0.execute(sql: "INSERT INTO book(title) VALUES ('once')") }.completed.versions
+                == [
+                    "2.0"
+                ])
     }
 }
 
@@ -168,7 +170,7 @@ struct StepForeignKeyTests {
 
     @Test("are deferred unless the step asks otherwise, so that rebuilding a table cascades to no row")
     func rebuildByDefault() throws {
-        #expect(try upgrade.migrate { try $0.execute(sql: Self.rebuild()) }.completed == ["2.0"])
+        #expect(try upgrade.migrate { try $0.execute(sql: Self.rebuild()) }.completed.versions == ["2.0"])
         #expect(try works() == ["first", "second"])
         #expect(try database.strings("SELECT name FROM author") == ["ADA", "BO"])
         #expect(try foreignKeySetting() == 1)
@@ -176,14 +178,14 @@ struct StepForeignKeyTests {
 
     @Test("are enforced on request, which cascades")
     func immediate() throws {
-        #expect(try run(Self.rebuild(), .immediate).completed == ["2.0"])
+        #expect(try run(Self.rebuild(), .immediate).completed.versions == ["2.0"])
         #expect(try works() == [])
         #expect(try foreignKeySetting() == 1)
     }
 
     @Test("are neither enforced nor checked on request")
     func unchecked() throws {
-        #expect(try run("DELETE FROM author WHERE id = 2", .unchecked).completed == ["2.0"])
+        #expect(try run("DELETE FROM author WHERE id = 2", .unchecked).completed.versions == ["2.0"])
         #expect(try works() == ["first", "second"])
         #expect(steps() == 1)
     }
@@ -212,14 +214,15 @@ struct StepForeignKeyTests {
         #expect(try database.strings("SELECT name FROM author") == ["Ada", "Bo"])
         #expect(try foreignKeySetting() == 1)
         #expect(
-            try run("DELETE FROM work WHERE author = 2; DELETE FROM author WHERE id = 2").completed == ["2.0"]
+            try run("DELETE FROM work WHERE author = 2; DELETE FROM author WHERE id = 2").completed.versions
+                == ["2.0"]
         )
     }
 
     @Test("that were broken before lock nobody out")
     func oldOrphan() throws {
         try addOldOrphan()
-        #expect(try run(Self.rebuild()).completed == ["2.0"])
+        #expect(try run(Self.rebuild()).completed.versions == ["2.0"])
         #expect(try works() == ["first", "second", "old orphan"])
         #expect(try database.strings("SELECT name FROM author") == ["ADA", "BO"])
         #expect(try database.strings("SELECT name FROM sqlite_temp_master") == [])
@@ -230,7 +233,10 @@ struct StepForeignKeyTests {
     @Test("that were broken before do not make a step run twice that touches none of their tables")
     func untouched() throws {
         try addOldOrphan()
-        #expect(try run("INSERT INTO book(title) VALUES ('new'); CREATE TABLE shelf(x)").completed == ["2.0"])
+        #expect(
+            try run("INSERT INTO book(title) VALUES ('new'); CREATE TABLE shelf(x)").completed.versions == [
+                "2.0"
+            ])
         #expect(steps() == 1)
     }
 
@@ -246,6 +252,7 @@ struct StepForeignKeyTests {
         #expect(try works() == ["first", "second"])
         #expect(
             try run("\(recreate) INSERT INTO author SELECT * FROM temp.kept; DROP TABLE temp.kept").completed
+                .versions
                 == ["2.0"])
         #expect(try works() == ["first", "second"])
     }
@@ -270,7 +277,7 @@ struct StepForeignKeyTests {
         #expect(try foreignKeySetting() == (isOn ? 1 : 0))
         #expect(throws: (any Error).self) { try run("", foreignKeys) { throw CancellationError() } }
         #expect(try foreignKeySetting() == (isOn ? 1 : 0))
-        #expect(try run(Self.rebuild(), foreignKeys).completed == ["2.0"])
+        #expect(try run(Self.rebuild(), foreignKeys).completed.versions == ["2.0"])
         #expect(try foreignKeySetting() == (isOn ? 1 : 0))
     }
 }

@@ -131,8 +131,7 @@ private struct MarkedLaunch {
         ])
         let migrations = try MigrationManager(
             name: manager.replacingOccurrences(of: "\0", with: ""), currentVersion: "2.0",
-            adopting: Adoption { "1.0" }, store: store,
-            options: MigrationOptions(stepTitle: { _ in title }))
+            adopting: Adoption { "1.0" }, store: store)
         migrations.whenMigratingToVersion("1.5") {
             switch mistake {
             case .thrown: throw Told(description: title)

@@ -4,19 +4,9 @@ import SmallWorlds
 extension KnownWorld {
     static let deaths = [
         KnownWorld(
-            "a closure that dies at every launch behind a step that waits is given up",
-            SmallApp(steps: [
-                .init(20, .closure, givesUpAfter: 2), .init(21, .closure, since: .secondBuild(of: 2)),
-            ]),
-            [
-                .launch(1), .write(.append), .launch(2, .whole, .postponesAlways(20)),
-                .launch(.secondBuild(of: 2), .whole, .diesIn(21)),
-                .launch(.secondBuild(of: 2), .whole, .diesIn(21)), .launch(.secondBuild(of: 2)),
-            ], endsWith: "gaveUp"),
-        KnownWorld(
             "a deferred closure that dies in every run behind one that waits is given up",
             SmallApp(steps: [
-                .init(20, .deferredClosure, givesUpAfter: 2),
+                .init(20, .deferredClosure),
                 .init(21, .deferredClosure, since: .secondBuild(of: 2)),
             ]),
             [

@@ -73,20 +73,6 @@ extension KnownWorld {
                     .init(30, .closure, finishes: 20),
                 ], move: .init(30)),
             [.launch(1), .write(.append), .launch(3)]),
-        KnownWorld(
-            "a best-effort step whose deferred step fails stops nothing",
-            SmallApp(steps: [
-                .init(10, .transaction, in: .database(0)), .init(20, .cursor, in: .database(0)),
-                .init(30, .closure, givesUpAfter: 1, finishes: 20),
-            ]),
-            [.launch(1), .write(.append), .launch(2), .launch(3, .whole, .failsAlways(20))]),
-        KnownWorld(
-            "a best-effort step whose deferred step asks to wait stops nothing",
-            SmallApp(steps: [
-                .init(10, .transaction, in: .database(0)), .init(20, .cursor, in: .database(0)),
-                .init(30, .closure, givesUpAfter: 1, finishes: 20),
-            ]),
-            [.launch(1), .write(.append), .launch(2), .launch(3, .whole, .postponesAlways(20))]),
     ]
 
     private static let others = [
@@ -97,10 +83,6 @@ extension KnownWorld {
                     .init(10, .closure, onFreshInstall: .run),
                     .init(21, .transaction, in: .database(0), onFreshInstall: .only),
                 ]),
-            [.launch(3, .through(10))]),
-        KnownWorld(
-            "a step that fails in both calls of a launch has failed once",
-            SmallApp(steps: [.init(20, .closure, givesUpAfter: 2), .init(30, .closure)]),
-            [.launch(1), .write(.append), .launch(3, .inTwo(through: 20), .fails(20)), .launch(3)]),
+            [.launch(3, .through(10))])
     ]
 }

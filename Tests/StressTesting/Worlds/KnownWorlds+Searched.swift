@@ -67,7 +67,7 @@ extension KnownWorld {
             "a store that has lost its record does not go on without a database that cannot be read",
             SmallApp(
                 steps: [
-                    .init(10, .transaction, in: .database(1), givesUpAfter: 1),
+                    .init(10, .transaction, in: .database(1)),
                     .init(21, .transaction, in: .database(0), manager: 1),
                 ], managers: [.init(adopting: .version), .init(adopting: .tables)], storeInDatabase: true),
             [.launch(3), .damage(.database(1)), .lose(.database(0)), .launch(3)], endsWith: "damagedStore"),
@@ -119,22 +119,19 @@ extension KnownWorld {
                 .launch(3),
             ], endsWith: "gaveUp"),
         KnownWorld(
-            "a best-effort step in which the process dies too often stops nothing, and is not tried in that build",
+            "a step for new installs too in which the process dies too often is not tried again in that build",
             SmallApp(
-                steps: [
-                    .init(
-                        30, .transaction, in: .database(0), manager: 1, onFreshInstall: .run, givesUpAfter: 1)
-                ], managers: two),
+                steps: [.init(30, .transaction, in: .database(0), manager: 1, onFreshInstall: .run)],
+                managers: two),
             [
                 .launch(3, .without(manager: 0), .dies(before: 3)), .launch(3, .whole, .dies(before: 4)),
                 .launch(3),
-            ]),
+            ], endsWith: "gaveUp"),
         KnownWorld(
-            "a best-effort step waits for a deferred one that must come first, and makes no launch run it",
+            "a launch runs a deferred step that must come first, also if all steps are to run again",
             SmallApp(
-                steps: [
-                    .init(30, .transaction, in: .database(0), givesUpAfter: 2), .init(121, .deferredClosure),
-                ], move: .init(30, finishes: 21)),
+                steps: [.init(30, .transaction, in: .database(0)), .init(121, .deferredClosure)],
+                move: .init(30, finishes: 21)),
             [.launch(3), .call(.rerunAllSteps(manager: 0)), .launch(3)]),
         KnownWorld(
             "a new database is no old one, though all steps of the manager run again",

@@ -115,7 +115,7 @@ extension KnownWorld {
             SmallApp(
                 steps: [
                     .init(10, .transaction, in: .database(0), manager: 1, onFreshInstall: .run),
-                    .init(20, .transaction, in: .database(1), manager: 1, givesUpAfter: 1),
+                    .init(20, .transaction, in: .database(1), manager: 1),
                 ], managers: two, storeInDatabase: true),
             [.launch(3), .damage(.database(1)), .lose(.database(0)), .launch(2)],
             endsWith: "damagedStore"),
@@ -132,7 +132,7 @@ extension KnownWorld {
             "a store that knows this launch and a visit does not go on without a database that cannot be read",
             SmallApp(
                 steps: [
-                    .init(20, .transaction, in: .database(1), manager: 1, givesUpAfter: 1),
+                    .init(20, .transaction, in: .database(1), manager: 1),
                     .init(120, .transaction, in: .database(0), manager: 1),
                 ], managers: [.init(), .init(adopting: .tables)], storeInDatabase: true),
             [
@@ -201,9 +201,7 @@ extension KnownWorld {
             SmallApp(
                 steps: [
                     .init(20, .deferredClosure, manager: 1, since: .secondBuild(of: 2)),
-                    .init(
-                        21, .transaction, in: .database(0), manager: 1, since: 3, givesUpAfter: 1,
-                        finishes: 20),
+                    .init(21, .transaction, in: .database(0), manager: 1, since: 3, finishes: 20),
                 ], managers: [.init(), .init(adopting: .file)]),
             [
                 .oldInstall, .launch(3), .call(.removeRecord(manager: 1), .dies(before: 2)), .launch(2),

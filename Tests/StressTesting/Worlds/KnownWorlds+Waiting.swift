@@ -74,11 +74,11 @@ extension KnownWorld {
                 .restore(.files, after: 1), .launch(2),
             ], endsWith: nil),
         KnownWorld(
-            "a best-effort step waits for a schema step that a newer release holds",
+            "a step waits for a schema step in another database that a newer release holds",
             SmallApp(
                 steps: [
                     .init(10, .transaction, in: .database(0), manager: 1),
-                    .init(20, .transaction, in: .database(1), onFreshInstall: .run, givesUpAfter: 1),
+                    .init(20, .transaction, in: .database(1), onFreshInstall: .run),
                 ], move: .init(20), managers: two),
             [.launch(3, .without(manager: 0)), .launch(2)], endsWith: nil),
         KnownWorld(
@@ -119,18 +119,16 @@ extension KnownWorld {
                 .launch(1, .retrying(.step(20))), .launch(2),
             ], endsWith: "gaveUp"),
         KnownWorld(
-            "a best-effort step that is to run again waits for one that a newer release holds",
+            "a step that is to run again waits for one that a newer release holds",
             SmallApp(
                 steps: [
-                    .init(
-                        21, .transaction, in: .database(0), manager: 1, since: .secondBuild(of: 2),
-                        givesUpAfter: 2),
+                    .init(21, .transaction, in: .database(0), manager: 1, since: .secondBuild(of: 2)),
                     .init(120, .closure, manager: 1),
                 ], managers: [.init(), .init(adopting: .version)]),
             [
                 .launch(3), .twice(2, .lose(0)), .launch(.secondBuild(of: 2)),
                 .call(.rerunAllSteps(manager: 1)), .launch(.secondBuild(of: 2)),
-            ]),
+            ], endsWith: "newerThanThisProcess"),
         KnownWorld(
             "a database may have completed a launch of one manager alone when the process dies",
             SmallApp(

@@ -103,17 +103,17 @@ package struct KnownWorld: Sendable {
                 steps: [.init(10, .rows, in: .database(0), manager: 1)], move: .init(30),
                 managers: [.init(), .init(hasOwnLine: true)]),
             [.launch(3)], endsWith: nil),
-        // A step in which the process has died once, and that has failed once, has not failed twice.
+        // A step in which the process has died once, and that has failed once, was taken for one that had failed twice.
         KnownWorld(
-            "a closure in which the process has died once, and that has failed once, has not failed twice",
-            SmallApp(steps: [.init(20, .closure, givesUpAfter: 2)]),
+            "a closure in which the process has died once, and that has failed once, is tried again",
+            SmallApp(steps: [.init(20, .closure)]),
             [
                 .launch(1), .write(.append), .launch(2, .whole, .dies(before: 2)),
                 .launch(2, .whole, .fails(20)), .launch(2),
             ], endsWith: nil),
         KnownWorld(
-            "a step in which the process has died once, and that has failed once, has not failed twice",
-            SmallApp(steps: [.init(20, .transaction, in: .database(0), givesUpAfter: 2)]),
+            "a step in which the process has died once, and that has failed once, is tried again",
+            SmallApp(steps: [.init(20, .transaction, in: .database(0))]),
             [
                 .launch(1), .write(.append), .launch(2, .whole, .dies(before: 2)),
                 .launch(2, .whole, .fails(20)), .launch(2),

@@ -131,7 +131,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
             }
         manager.register(
             arguments.version, work, in: self, finishing: arguments.finishing,
-            onFreshInstall: arguments.onFreshInstall, onError: arguments.onError,
+            onFreshInstall: arguments.onFreshInstall,
             source: SourceLocation(fileID: #fileID, line: #line))
     }
 

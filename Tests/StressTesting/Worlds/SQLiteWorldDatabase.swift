@@ -127,7 +127,7 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
         case .rows:
             manager.afterMigratingToVersion(
                 arguments.version, in: queue, overRowsOf: "value",
-                onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
+                onFreshInstall: arguments.onFreshInstall
             ) { [process] db, rows in
                 try process.enter(step.id)
                 let ids: SQLRequest<String> = "SELECT id FROM value WHERE \(rows.condition)"
@@ -138,7 +138,7 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
         case .cursor:
             manager.afterMigratingToVersion(
                 arguments.version, in: queue, startingAt: 0,
-                onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
+                onFreshInstall: arguments.onFreshInstall
             ) { [process] db, last in
                 try process.enter(step.id)
                 let keys = try ValueTable.data(db).values.keys.filter { $0 > last }.sorted()
@@ -150,7 +150,7 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
         default:
             manager.whenMigratingToVersion(
                 arguments.version, finishing: arguments.finishing, in: queue,
-                onFreshInstall: arguments.onFreshInstall, onError: arguments.onError,
+                onFreshInstall: arguments.onFreshInstall,
                 foreignKeys: step.enforcesForeignKeys ? .immediate : .deferred
             ) { [process] db in
                 try process.enter(step.id)

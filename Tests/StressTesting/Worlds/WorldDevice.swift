@@ -71,7 +71,6 @@ struct WorldRegistration {
     let version: AppVersion
     let finishing: [AppVersion]
     let onFreshInstall: FreshInstallRule
-    let onError: ErrorRule
     let process: WorldProcess
     let release: SmallRelease
 }
@@ -83,7 +82,7 @@ extension SmallData {
         let known = app.step(step)
         // What may run again, or on values in the new form, says itself which ones are old.
         let looks =
-            known.map { $0.isBestEffort || $0.work == .cursor || $0.work == .deferredClosure } ?? false
+            known.map { $0.work == .cursor || $0.work == .deferredClosure } ?? false
         if looks, app.count(of: step, in: value) > 0 { return }
         value.trail.append(.init(step: step, release: release))
         for finished in app.finished(by: step)

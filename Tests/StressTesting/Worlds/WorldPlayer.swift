@@ -288,7 +288,7 @@ struct WorldScene {
             case .tables: databases[0]?.adoption ?? .newApp
             }
         let options = MigrationOptions(
-            role: waits ? .waits : .migrates, line: description.hasOwnLine ? "\(index)" : "app",
+            role: waits ? .waitsForApp : .migrates, line: description.hasOwnLine ? "\(index)" : "app",
             maximumAttempts: Promises.maximumAttempts, lockTimeout: .zero)
         let store = app.storeInDatabase ? databases[0]?.store : nil
         let manager = try MigrationManager(
@@ -319,11 +319,11 @@ struct WorldScene {
 
     private func register(_ move: SmallApp.Move, in manager: MigrationManager) {
         databases[0]?.register(
-            move, with: arguments(move.version, move.finishes, .skip, nil), in: manager)
+            move, with: arguments(move.version, move.finishes, .skip), in: manager)
     }
 
     private func arguments(
-        _ version: Int, _ finishes: Int?, _ fresh: SmallApp.FreshInstall, _ limit: Int?
+        _ version: Int, _ finishes: Int?, _ fresh: SmallApp.FreshInstall
     ) -> WorldRegistration {
         let rule: FreshInstallRule =
             switch fresh {
@@ -333,17 +333,16 @@ struct WorldScene {
             }
         return WorldRegistration(
             version: Self.version(version), finishing: finishes.map { [Self.version($0)] } ?? [],
-            onFreshInstall: rule, onError: limit.map { .giveUp(after: $0) } ?? .stop, process: process,
-            release: release)
+            onFreshInstall: rule, process: process, release: release)
     }
 
     private func register(_ step: SmallApp.Step, in manager: MigrationManager) {
-        let arguments = arguments(step.version, step.finishes, step.onFreshInstall, step.givesUpAfter)
+        let arguments = arguments(step.version, step.finishes, step.onFreshInstall)
         if case .database(let number) = step.place {
             databases[number]?.register(step, with: arguments, in: manager)
         } else if step.isDeferred {
             manager.afterMigratingToVersion(
-                arguments.version, onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
+                arguments.version, onFreshInstall: arguments.onFreshInstall
             ) { [process, app, release] context in
                 for key in process.device.files.values.keys.sorted()
                 where key > (try context.lastCheckpoint(as: Int.self) ?? 0) {
@@ -360,7 +359,7 @@ struct WorldScene {
         } else {
             manager.whenMigratingToVersion(
                 arguments.version, finishing: arguments.finishing,
-                onFreshInstall: arguments.onFreshInstall, onError: arguments.onError
+                onFreshInstall: arguments.onFreshInstall
             ) { [process, app, release] in
                 try process.run(step.id) {
                     try process.mayFail(step.id)
