@@ -1,99 +1,49 @@
-import Foundation
 import GRDB
 import MigrationTesting
 import MigrationTools
 
-/// What is beside the file of a database, or has happened to it, before pages are damaged.
-enum JournalDamage: String, CaseIterable, Sendable {
-    /// Nothing is beside the file.
-    case none
-    /// A newer app has migrated the database.
-    case newer
-    /// A table has older pages, which ``PageDamage/olderLeaves`` puts back.
-    case older
+/// Makes rollback journals (fileformat2.html, 3).
+struct JournalDamage {
+    var random: RandomNumbers
 
-    /// A log with several transactions.
-    case log
-    /// A log that ends with an open transaction.
-    case openLog
-    /// A log that was cut off.
-    case cutLog
-    /// A log with a byte that is another one.
-    case badLog
-    /// A log that begins anew, with frames of its last time behind the new ones.
-    case reusedLog
-    /// A log from before the last checkpoint.
-    case olderLog
-    /// A log of another database of the same app, and one with other pages.
-    case foreignLog, foreignLogOfOtherPages
-    /// A log that makes the file shorter.
-    case shrinkingLog
-    /// A log with all pages, beside an empty file.
-    case wholeLog
-    /// A log that has the only first page.
-    case firstPageInLog
-
-    /// A journal of a transaction that had not yet written to the file.
-    case journal
-    /// A journal of a transaction that had written to pages of the file, or had added pages.
-    case hotJournal, growingJournal
-    /// A journal of a transaction that was committed, before others.
-    case oldJournal
-
-    /// Makes the files.
-    ///
-    /// - Parameter folder: where to make them.
-    func make(
-        from template: SalvageTemplate, in folder: URL, _ random: inout RandomNumbers
-    ) throws -> SalvageInput {
-        var stage = try SalvageStage(template, at: folder.appendingPathComponent("stage.sqlite"), &random)
-        defer { stage.close() }
-        switch self {
-        case .none: return try stage.input(stage.files())
-        case .newer: return try newer(&stage)
-        case .older: return try older(&stage)
-        case .log, .openLog, .cutLog, .badLog, .reusedLog, .olderLog, .foreignLog, .foreignLogOfOtherPages,
-            .shrinkingLog, .wholeLog, .firstPageInLog:
-            return try LogScene(random: random).make(self, &stage)
-        case .journal, .hotJournal, .growingJournal, .oldJournal:
-            return try JournalScene(random: random).make(self, &stage)
+    /// Leaves a journal of a transaction that has not written to the file.
+    func cold(_ stage: inout SalvageStage) throws -> SalvageInput {
+        try stage.execute("PRAGMA journal_mode = DELETE")
+        let files = try stage.filesOfOpenTransaction(isSpilling: false) { writer, db in try writer.change(db)
         }
+        return try stage.input(files)
     }
 
-    /// Lets a newer app migrate the database.
-    private func newer(_ stage: inout SalvageStage) throws -> SalvageInput {
-        let template = stage.template
-        let migrator = try template.schema.migrator(template.shape.migrations, upTo: SalvageSchema.newer)
-        try migrator.migrate(stage.queue, upTo: SalvageSchema.newer)
-        try stage.execute("UPDATE note SET newer = 'newer#' || id; INSERT INTO newest(text) VALUES ('newest#')")
-        try stage.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        stage.note(
-            try stage.queue.read { try SalvageSnapshot($0, template.tables, at: SalvageSchema.latest) })
-        let files = SalvageFiles(main: try stage.files().main)
-        let look = try SQLiteLook(
-            at: files, template.tables, at: SalvageSchema.latest,
-            scratch: stage.file.appendingPathExtension("look"))
-        var input = stage.input(files, look)
-        input.isNewer = true
-        input.version = SalvageSchema.latest
-        return input
+    /// Leaves a journal of a transaction that has changed pages of the file.
+    func hot(_ stage: inout SalvageStage) throws -> SalvageInput {
+        try stage.execute("PRAGMA journal_mode = DELETE")
+        let files = try stage.filesOfOpenTransaction { writer, db in
+            for _ in 1...3 { try writer.change(db) }
+        }
+        return try stage.input(files)
     }
 
-    /// Changes rows where they are, or so that they move to other leaves.
-    private func older(_ stage: inout SalvageStage) throws -> SalvageInput {
-        let before = try stage.files().main
-        for number in 1...3 {
-            try stage.commit { writer, db in
-                let isInPlace = writer.random.chance(70)
-                for table in writer.tables { try writer.update(table, db, isInPlace: isInPlace) }
-                if number == 1 { try writer.change(db) }
-            }
+    /// Leaves a journal of a transaction that has added pages to the file.
+    func growing(_ stage: inout SalvageStage) throws -> SalvageInput {
+        try stage.execute("PRAGMA journal_mode = DELETE")
+        let files = try stage.filesOfOpenTransaction { writer, db in
+            try writer.fill(db, writer.shape.scale * 2)
         }
-        try stage.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        var input = try stage.input(SalvageFiles(main: stage.files().main))
-        input.older = before
-        input.truth.earlier = [stage.states[0]]
-        input.truth.earlierKeys = [:]
-        return input
+        return try stage.input(files)
+    }
+
+    /// Leaves the journal of a transaction that was committed, with others after it.
+    mutating func old(_ stage: inout SalvageStage) throws -> SalvageInput {
+        try stage.execute("PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1")
+        var journals: [String: [UInt8]] = [:]
+        let file = stage.file
+        try stage.commit { writer, db in
+            for _ in 1...2 { try writer.change(db) }
+            journals = try SalvageFiles(at: file).journals
+        }
+        for _ in 1...Int.random(in: 1...3, using: &random) {
+            try stage.commit { writer, db in try writer.change(db) }
+        }
+        return try stage.mixture(SalvageFiles(main: stage.files().main, journals: journals))
     }
 }

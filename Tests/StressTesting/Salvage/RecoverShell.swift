@@ -24,10 +24,8 @@ struct RecoverShell: Sendable {
         try input.files.write(to: scratch)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
-            "-c", "\"$0\" \"$1\" .recover 2>/dev/null | \"$0\" \"$2\" >/dev/null 2>&1", executable, scratch.path,
-            recovered.path,
-        ]
+        let script = "timeout 60 \"$0\" \"$1\" .recover 2>/dev/null | \"$0\" \"$2\" >/dev/null 2>&1"
+        process.arguments = ["-c", script, executable, scratch.path, recovered.path]
         try process.run()
         process.waitUntilExit()
         guard FileManager.default.fileExists(atPath: recovered.path) else { return Result() }
@@ -43,7 +41,7 @@ struct RecoverShell: Sendable {
         return try queue.writeWithoutTransaction { db in
             var result = Result()
             result.orphaned = try removeOrphans(db)
-            SalvageSnapshot(readable: db, tables, at: input.version).forEach { table, key, row in
+            for (table, key, row) in SalvageSnapshot(readable: db, tables, at: input.version).entries {
                 switch input.truth.judge(row, key, in: table) {
                 case .right, .earlier: result.right += 1
                 case .gone, .unknown: result.wrong += 1

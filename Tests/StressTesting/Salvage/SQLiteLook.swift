@@ -44,6 +44,8 @@ struct SQLiteLook: Sendable {
     var image: [UInt8] = []
     /// The roots of the tables and indexes of an intact database, by name.
     var roots: [String: Int] = [:]
+    /// The last keys that an intact database has given, by table.
+    var sequences: [String: Int64] = [:]
 
     /// Opens a copy of the files.
     ///
@@ -63,6 +65,7 @@ struct SQLiteLook: Sendable {
             isIntact = true
             rows = try SalvageSnapshot(db, tables, at: version)
             roots = try Self.roots(db)
+            sequences = try SalvageSequences.read(db)
             try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
         }
         image = [UInt8](try Data(contentsOf: file))
@@ -72,5 +75,15 @@ struct SQLiteLook: Sendable {
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, rootpage FROM sqlite_master WHERE rootpage > 0")
         return Dictionary(rows.map { ($0[0] as String, $0[1] as Int) }) { first, _ in first }
+    }
+}
+
+/// The keys of tables that never give one again (autoinc.html).
+enum SalvageSequences {
+    /// Returns the last key that each table has given.
+    static func read(_ db: Database) throws -> [String: Int64] {
+        guard try db.tableExists("sqlite_sequence") else { return [:] }
+        let rows = try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence")
+        return Dictionary(rows.map { ($0[0] as String, $0[1] as Int64) }) { max($0, $1) }
     }
 }

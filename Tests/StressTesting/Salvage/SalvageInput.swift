@@ -6,9 +6,10 @@ struct SalvageInput: Sendable {
     var truth: SalvageTruth
     /// The schema version of the database.
     var version: Int
-    /// The file as SQLite reads it with its journals; nil if these make no intact database.
-    var image: [UInt8]?
+    /// The pages of the file as SQLite reads it with its journals; nil if these make no intact database.
     var map: PageMap?
+    /// The last keys that tables have given.
+    var sequences: [String: Int64] = [:]
     /// The pages that are in a journal, so that those in the file do not count.
     var overlaid: Set<Int> = []
     /// The pages of which the file has other bytes than before, and no journal has them.
@@ -44,6 +45,9 @@ struct SalvageInput: Sendable {
         guard hasSchema else { return false }
         return map?.trees[table].map { $0.pages.isDisjoint(with: touched) } ?? true
     }
+
+    /// True if there is a table, and nothing that it needs is damaged.
+    func has(_ table: String) -> Bool { map?.trees[table] != nil && isWhole(table) }
 
     /// Returns the keys of the rows of a table with row ids to which only undamaged pages lead.
     func reachableKeys(of table: String) -> [SalvageRow] {

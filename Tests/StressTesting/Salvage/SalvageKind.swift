@@ -1,24 +1,19 @@
-/// What a database is tried with: journals, and damaged pages.
+/// What a database is tried with: a scene, and a damage of its pages.
 struct SalvageKind: Hashable, Sendable {
-    let journal: JournalDamage
+    let scene: SalvageScene
     let page: PageDamage
 
-    static let all: [SalvageKind] =
-        PageDamage.allCases.filter { ![.none, .olderLeaves].contains($0) }.map {
-            SalvageKind(journal: .none, page: $0)
-        } + pairs.flatMap { journal, pages in pages.map { SalvageKind(journal: journal, page: $0) } }
+    static let all: [SalvageKind] = scenes.flatMap { scene, pages in
+        pages.map { SalvageKind(scene: scene, page: $0) }
+    }
 
-    /// The damages of pages beside each kind of journal; with none of them, SQLite itself can read most files.
-    private static let pairs: [(JournalDamage, [PageDamage])] = [
-        (.newer, [.none, .lostLedger, .lostLedgerAndRecord, .lostLedgerAndDetails]),
+    /// The damages of each scene; with none of them, SQLite itself can read most files that have journals.
+    private static let scenes: [(SalvageScene, [PageDamage])] = [
+        (.none, PageDamage.allCases.filter { ![.none, .olderLeaves].contains($0) }),
+        (.newer, [.none, .lostLedger, .lostDetails, .lostLedgerAndRecord, .lostLedgerAndDetails]),
         (.older, [.olderLeaves]),
-        (
-            .log,
-            [
-                .none, .zeroedAfterFirst, .zeroedLeaf, .zeroedPages, .magic, .firstPage, .truncated, .lostRecord,
-                .bits,
-            ]
-        ),
+        (.log, [.none, .zeroedAfterFirst, .zeroedLeaf, .zeroedPages, .bits, .magic, .firstPage]),
+        (.log, [.truncated, .lostRecord]),
         (.openLog, [.none, .zeroedLeaf]),
         (.cutLog, [.none, .zeroedLeaf]),
         (.badLog, [.none, .zeroedLeaf]),
@@ -38,6 +33,6 @@ struct SalvageKind: Hashable, Sendable {
 
 extension SalvageKind: CustomStringConvertible {
     var description: String {
-        [journal.rawValue, page.rawValue].filter { $0 != "none" }.joined(separator: "+")
+        [scene.rawValue, page.rawValue].filter { $0 != "none" }.joined(separator: "+")
     }
 }

@@ -54,10 +54,10 @@ struct SalvageLaunch {
         let now = try queue.read { try SalvageSnapshot($0, template.tables, at: SalvageSchema.latest) }
         let pending = (template.shape.release + 1)...(SalvageSchema.latest + 1)
         let marks = pending.compactMap { SalvageApp.marks[$0] }.joined()
-        rows.forEach { table, key, row in
+        for (table, key, row) in rows.entries {
             let expected = table == "note" ? Self.note(row, marked: marks) : row
             let found = now[table, key]
-            guard found != expected else { return }
+            guard found != expected else { continue }
             let detail = "\(table) \(found.map { "\($0)" } ?? "nothing") in place of \(expected)"
             verdict.add(Self.length(found) > Self.length(expected) ? .stepTwice : .stepMissing, detail)
         }

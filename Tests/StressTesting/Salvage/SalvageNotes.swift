@@ -3,7 +3,7 @@ struct SalvageNotes {
     let verdicts: [SalvageVerdict]
 
     /// A note for each kind of damage and of fault, and one for the salvages that are worst beside `.recover`.
-    var all: [String] { kinds + faults + worst }
+    var all: [String] { kinds + ["all: \(Self.sum(verdicts))"] + faults + worst }
 
     private var kinds: [String] {
         SalvageKind.all.compactMap { kind in
@@ -49,13 +49,11 @@ struct SalvageNotes {
     }
 
     private var worst: [String] {
-        let behind = verdicts.compactMap { verdict in
-            verdict.recovered.map { (verdict, $0.right - verdict.right) }
-        }.filter { $0.1 > 0 }.sorted { ($1.1, $0.0.seed) < ($0.1, $1.0.seed) }
+        let behind = verdicts.filter { $0.faults.contains { $0.kind == .fewerRows } }.map { verdict in
+            (verdict: verdict, count: (verdict.recovered?.right ?? 0) - verdict.right)
+        }.sorted { ($1.count, $0.verdict.seed) < ($0.count, $1.verdict.seed) }
         guard !behind.isEmpty else { return [] }
-        let list = behind.prefix(12).map { verdict, _ in
-            "\(verdict.seed) (\(verdict.kind): \(verdict.right), .recover \(verdict.recovered?.right ?? 0))"
-        }
-        return ["behind .recover: \(behind.count) files, most of all seeds \(list.joined(separator: ", "))"]
+        let list = behind.prefix(12).map { verdict, count in "\(verdict.seed) (\(verdict.kind): \(count))" }
+        return ["furthest behind .recover: seeds \(list.joined(separator: ", "))"]
     }
 }

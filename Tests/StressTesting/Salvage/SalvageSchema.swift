@@ -60,7 +60,8 @@ protocol SalvageMigrator: Sendable {
     func migrate(_ queue: DatabaseQueue, upTo version: Int) throws
 
     /// Lets a manager bring the database to a version.
-    func register(_ release: AppVersion, upTo version: Int, in queue: DatabaseQueue, of manager: MigrationManager)
+    func register(
+        _ release: AppVersion, upTo version: Int, in queue: DatabaseQueue, of manager: MigrationManager)
 
     func salvage(_ file: DatabaseFile) throws -> SalvageReport
 
@@ -126,5 +127,7 @@ struct GRDBMigrator: SalvageMigrator {
 
     func salvage(_ file: DatabaseFile) throws -> SalvageReport { try files.salvage(file) }
 
-    func isComplete(_ db: Database) throws -> Bool { try files.isComplete(db) }
+    func isComplete(_ db: Database) throws -> Bool {
+        try isTakenBySalvage ? migrator.hasCompletedMigrations(db) : files.isComplete(db)
+    }
 }

@@ -63,11 +63,9 @@ struct SalvageSnapshot: Sendable, Equatable {
         return rows
     }
 
-    /// Returns every row with its table and key.
-    func forEach(_ body: (_ table: String, _ key: SalvageRow, _ row: SalvageRow) throws -> Void) rethrows {
-        for (table, rows) in tables {
-            for (key, row) in rows { try body(table, key, row) }
-        }
+    /// Every row with its table and key.
+    var entries: [(table: String, key: SalvageRow, row: SalvageRow)] {
+        tables.flatMap { table, rows in rows.map { (table, $0.key, $0.value) } }
     }
 
     subscript(table: String, key: SalvageRow) -> SalvageRow? { tables[table]?[key] }

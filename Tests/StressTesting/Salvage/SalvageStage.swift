@@ -8,7 +8,7 @@ struct SalvageStage {
     let template: SalvageTemplate
     let file: URL
     let queue: DatabaseQueue
-    var writer: SalvageWriter
+    private var writer: SalvageWriter
     var past: SalvagePast
     /// The rows after each transaction, from those of the template on.
     private(set) var states: [SalvageSnapshot]
@@ -30,6 +30,8 @@ struct SalvageStage {
         try? queue.close()
         SalvageFiles.remove(file)
     }
+
+    // MARK: Writing
 
     func execute(_ sql: String) throws {
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
@@ -57,10 +59,33 @@ struct SalvageStage {
     /// The files as they are.
     func files() throws -> SalvageFiles { try SalvageFiles(at: file) }
 
-    /// What SQLite makes of files.
-    func look(at files: SalvageFiles) throws -> SQLiteLook {
+    /// Returns the files in the middle of a transaction, which is rolled back.
+    ///
+    /// - Parameter isSpilling: true to write changed pages before the end.
+    mutating func filesOfOpenTransaction(
+        isSpilling: Bool = true, _ change: (inout SalvageWriter, Database) throws -> Void
+    ) throws -> SalvageFiles {
+        // pragma.html: a full cache writes to the file, or to the log, before the commit.
+        if isSpilling { try execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1") }
+        var writer = writer
+        let (files, open) = try queue.inDatabase { db -> (SalvageFiles, SalvageSnapshot) in
+            try db.beginTransaction(.immediate)
+            defer { try? db.rollback() }
+            try change(&writer, db)
+            return try (self.files(), rows(db))
+        }
+        self.writer = writer
+        past.add(open, as: .uncommitted)
+        return files
+    }
+
+    // MARK: What SQLite makes of files
+
+    /// Lets SQLite read files.
+    func look(at files: SalvageFiles, _ version: Int? = nil) throws -> SQLiteLook {
         try SQLiteLook(
-            at: files, template.tables, at: template.version, scratch: file.appendingPathExtension("look"))
+            at: files, template.tables, at: version ?? template.version,
+            scratch: file.appendingPathExtension("look"))
     }
 
     /// Returns files that SQLite reads with their journals, which is one of the states.
@@ -81,13 +106,13 @@ struct SalvageStage {
         var input = SalvageInput(
             files: files, truth: SalvageTruth(rows: look.rows, past: past), version: template.version)
         let map = PageMap(look.image, template.shape, roots: look.roots)
-        input.image = look.image
         input.map = map
+        input.sequences = look.sequences
         input.overlaid = map.differences(look.image, files.main)
         return input
     }
 
-    /// Returns files of which SQLite makes no intact database, because pages of several states are mixed in them.
+    /// Returns files of which SQLite may make no intact database, because pages of several states are mixed in them.
     func mixture(_ files: SalvageFiles) throws -> SalvageInput {
         let look = try look(at: files)
         if look.isIntact { return input(files, look) }
@@ -95,6 +120,15 @@ struct SalvageStage {
             files: files,
             truth: SalvageTruth(rows: states[states.count - 1], past: past, earlier: past.committed),
             version: template.version)
+    }
+
+    /// Returns files with the journal of another database, which does not count unless SQLite reads it without a fault.
+    func inputIgnoringJournal(_ files: SalvageFiles) throws -> SalvageInput {
+        let look = try look(at: files)
+        if look.isIntact { return input(files, look) }
+        var input = try input(SalvageFiles(main: files.main))
+        input.files = files
+        return input
     }
 
     private struct UnknownState: Error, CustomStringConvertible {

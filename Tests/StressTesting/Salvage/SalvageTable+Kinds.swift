@@ -52,7 +52,8 @@ extension SalvageTable {
     static let child = SalvageTable(
         mark: "child",
         statements: [
-            1: "CREATE TABLE child(text TEXT NOT NULL, flag BLOB, twin INTEGER NOT NULL REFERENCES twin_a(id));"
+            1:
+                "CREATE TABLE child(text TEXT NOT NULL, flag BLOB, twin INTEGER NOT NULL REFERENCES twin_a(id));"
         ],
         columns: [Column(name: "text"), Column(name: "flag"), Column(name: "twin")], hasHiddenKey: true,
         text: "text"
@@ -67,10 +68,11 @@ extension SalvageTable {
     static let tag = SalvageTable(
         mark: "tag",
         statements: [
-            1: "CREATE TABLE tag(name TEXT PRIMARY KEY, weight REAL NOT NULL, image BLOB NOT NULL) WITHOUT ROWID;"
+            1:
+                "CREATE TABLE tag(name TEXT PRIMARY KEY, weight REAL NOT NULL, image BLOB NOT NULL) WITHOUT ROWID;"
         ],
         columns: [Column(name: "name"), Column(name: "weight"), Column(name: "image")], hasRowid: false
-    ) { id, writing in [writing.text("tag", id), Double(id) / 7, writing.bytes(id, id % 70)] }
+    ) { id, writing in [writing.text("tag", id), Double(id) / 7, writing.image(id)] }
 
     static let pair = SalvageTable(
         mark: "pair",

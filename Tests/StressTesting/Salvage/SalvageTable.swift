@@ -38,7 +38,8 @@ struct SalvageTable: Sendable {
     /// True if the rows are those of a full-text table.
     var isVirtual = false
     /// Returns the values of a new row, without a hidden key; nil for a table that a trigger fills.
-    var values: (@Sendable (_ id: Int, _ writing: inout RowWriting) throws -> [(any DatabaseValueConvertible)?])?
+    var values:
+        (@Sendable (_ id: Int, _ writing: inout RowWriting) throws -> [(any DatabaseValueConvertible)?])?
 
     /// The name at a schema version; nil before there is the table.
     func name(at version: Int) -> String? {
@@ -93,12 +94,21 @@ struct RowWriting {
 
     /// Returns words, rarely for several pages.
     mutating func words(_ id: Int) -> String {
-        let length = random.chance(4) ? min(pageSize * 3, 30_000) : Int.random(in: 0...120, using: &random)
-        return String("word\(id) ".cycled(to: length))
+        String("word\(id) ".cycled(to: length(upTo: 120)))
+    }
+
+    /// Returns bytes that are different for each row, rarely for several pages.
+    mutating func image(_ id: Int) -> Data { bytes(id, length(upTo: 70)) }
+
+    private mutating func length(upTo usual: Int) -> Int {
+        guard random.chance(4) else { return Int.random(in: 0...usual, using: &random) }
+        return min(pageSize * 3, max(30_000, pageSize + 5_000))
     }
 
     /// Returns bytes that are different for each row.
-    func bytes(_ id: Int, _ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: id &+ $0) }) }
+    func bytes(_ id: Int, _ count: Int) -> Data {
+        Data((0..<count).map { UInt8(truncatingIfNeeded: id &+ $0) })
+    }
 }
 
 extension String {

@@ -25,7 +25,7 @@ struct SalvageTrial {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var random = RandomNumbers(seed: seed, subject: "trial")
-        var input = try kind.journal.make(from: template, in: folder, &random)
+        var input = try kind.scene.make(from: template, in: folder, &random)
         input.damage(kind.page, template, &random)
         try input.files.write(to: file)
         let look = try SQLiteLook(
@@ -33,9 +33,18 @@ struct SalvageTrial {
         var verdict = SalvageVerdict(seed: seed, kind: kind, shape: "\(template.shape)")
         // SQLite takes an empty file for a new database, and removes its log.
         let isIntact = look.isIntact && !input.files.main.isEmpty
-        if !isIntact { verdict.recovered = try RecoverShell.current?.recover(input, template.tables, scratch: scratch) }
+        if !isIntact {
+            verdict.recovered = try RecoverShell.current?.recover(input, template.tables, scratch: scratch)
+        }
         try salvage(SalvageJudge(input: input, template: template, file: file, isIntact: isIntact), &verdict)
+        if !verdict.faults.isEmpty { try keep(input.files) }
         return verdict
+    }
+
+    /// Keeps the damaged files for who looks for the cause, in the folder that the environment names.
+    private func keep(_ files: SalvageFiles) throws {
+        guard let folder = ProcessInfo.processInfo.environment["SALVAGE_FILES"] else { return }
+        try files.write(to: URL(fileURLWithPath: folder).appendingPathComponent("\(seed).sqlite"))
     }
 
     private func salvage(_ judge: SalvageJudge, _ verdict: inout SalvageVerdict) throws {

@@ -22,8 +22,8 @@ struct SalvagePast: Sendable {
 
     /// Adds what was never committed, or is lost.
     mutating func add(_ snapshot: SalvageSnapshot, as fate: Fate) {
-        snapshot.forEach { table, _, row in
-            if fates[table]?[row] == nil { fates[table, default: [:]][row] = fate }
+        for (table, _, row) in snapshot.entries where fates[table]?[row] == nil {
+            fates[table, default: [:]][row] = fate
         }
     }
 

@@ -11,7 +11,7 @@ struct SalvageFault: Sendable {
         case lostRow = "a row that only undamaged pages lead to is not saved"
         case lostText = "a text that is none in its encoding, or holds NULs, is not saved"
         case fewerRows = "fewer rows than .recover has"
-        case moreChanged = "more changed rows than .recover has"
+        case moreChanged = "more rows that nothing shows to be changed than .recover has"
         case replacedIntact = "a database that SQLite calls intact was replaced"
         case refusedIntact = "the error for an intact database says something else"
         case emptyResult = "nothing was saved, and the file was replaced"
@@ -54,13 +54,14 @@ struct SalvageVerdict: Sendable {
         faults.append(SalvageFault(kind: kind, detail: detail))
     }
 
-    /// The faults, the first of each kind with its number.
+    /// The faults, of each kind one, with its number.
     var failure: String? {
         guard !faults.isEmpty else { return nil }
         let texts = SalvageFault.Kind.allCases.compactMap { kind -> String? in
             let all = faults.filter { $0.kind == kind }
-            guard let first = all.first else { return nil }
-            return "\(kind.rawValue)\(all.count > 1 ? " (\(all.count))" : ""): \(first.detail)"
+            // Not the first one: the order of dictionaries differs from run to run.
+            guard let detail = all.map(\.detail).min() else { return nil }
+            return "\(kind.rawValue)\(all.count > 1 ? " (\(all.count))" : ""): \(detail)"
         }
         return "seed \(seed) (\(kind); \(shape)): \(texts.joined(separator: "; "))"
     }
