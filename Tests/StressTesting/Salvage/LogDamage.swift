@@ -137,13 +137,12 @@ struct LogDamage {
     private mutating func makeForeign(
         at file: URL, pageSize: Int, _ template: SalvageTemplate
     ) throws -> DatabaseQueue {
+        var shape = template.shape
+        shape.pageSize = pageSize
+        try shape.create(at: file)
         let queue = try SalvageConnection.open(file)
         func execute(_ sql: String) throws { try queue.writeWithoutTransaction { try $0.execute(sql: sql) } }
-        try execute(
-            """
-            PRAGMA page_size = \(pageSize); PRAGMA encoding = '\(template.shape.encoding.rawValue)'; VACUUM;
-            PRAGMA journal_mode = WAL
-            """)
+        try execute("PRAGMA journal_mode = WAL")
         try template.schema.migrator(template.shape.migrations).migrate(queue, upTo: template.version)
         let insert = "INSERT INTO note(title, body, number) VALUES ('foreign#', 'foreign#', 1);"
         try execute(insert)

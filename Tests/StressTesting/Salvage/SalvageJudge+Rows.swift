@@ -14,7 +14,7 @@ extension SalvageJudge {
             verdict.changed += 1
         }
         // What nothing in the file shows, `.recover` does not see either.
-        if let recovered = verdict.recovered, hidden > recovered.wrong {
+        if let recovered = verdict.recovered, hidden > recovered.wrong, !verdict.kind.page.changesValues {
             verdict.add(.moreChanged, "\(hidden), and .recover \(recovered.wrong)")
         }
     }

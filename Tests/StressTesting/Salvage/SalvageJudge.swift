@@ -23,7 +23,7 @@ struct SalvageJudge {
         case .newerThanThisProcess:
             verdict.refusal = "newer"
             if !mayBeNewer { verdict.add(.refused, text) }
-        case .databaseFailed:
+        case .databaseFailed, .damagedDatabase:
             verdict.refusal = "no rows"
             verdict.rows = input.truth.rows.count
             judgeEmptyHands(text, &verdict)

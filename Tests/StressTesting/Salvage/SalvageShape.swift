@@ -24,7 +24,7 @@ struct SalvageShape: Sendable {
         case newApp, tables
     }
 
-    let pageSize: Int
+    var pageSize: Int
     let encoding: TextEncoding
     /// The number of bytes that each page reserves, for checksums for instance.
     let reserved: Int
@@ -65,32 +65,46 @@ struct SalvageShape: Sendable {
 
     /// Creates a database of this format without tables.
     func create(at file: URL) throws {
-        let queue = try SalvageConnection.open(file)
-        try queue.writeWithoutTransaction { db in
-            try db.execute(
-                sql: """
-                    PRAGMA page_size = \(pageSize); PRAGMA encoding = '\(encoding.rawValue)';
-                    PRAGMA auto_vacuum = \(vacuum.rawValue); VACUUM
-                    """)
-        }
-        try queue.close()
-        try reserveBytes(of: file)
-        guard isWAL else { return }
-        let again = try SalvageConnection.open(file)
-        try again.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
-        try again.close()
+        try execute(
+            "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(vacuum.rawValue); VACUUM", at: file)
+        var bytes = [UInt8](try Data(contentsOf: file))
+        setFields(of: &bytes)
+        try Data(bytes).write(to: file)
+        if isWAL { try execute("PRAGMA journal_mode = WAL", at: file) }
+        guard try hasFormat(file) else { throw OtherFormat() }
     }
 
-    /// Writes into an empty database how many bytes its pages reserve.
+    private func execute(_ sql: String, at file: URL) throws {
+        let queue = try SalvageConnection.open(file)
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    /// Writes into a database of one page, without a row, the encoding of texts, and how many bytes each page reserves.
     ///
-    /// SQLite offers that in C alone (SQLITE_FCNTL_RESERVE_BYTES). While the file is one page without a row, two fields say it:
-    /// byte 20 of the header (fileformat2.html, 1.3), and where the page's cells begin (1.6).
-    private func reserveBytes(of file: URL) throws {
-        var bytes = [UInt8](try Data(contentsOf: file))
-        guard reserved > 0, bytes.count == pageSize else { return }
+    /// GRDB reads the schema of a new file, after which SQLite keeps the encoding (pragma.html); reserving bytes is offered in
+    /// C alone (SQLITE_FCNTL_RESERVE_BYTES), and moves the place at which the page's cells begin (fileformat2.html, 1.6).
+    private func setFields(of bytes: inout [UInt8]) {
+        guard bytes.count == pageSize else { return }
         bytes[20] = UInt8(reserved)
         (bytes[105], bytes[106]) = (UInt8(usableSize >> 8 & 0xff), UInt8(usableSize & 0xff))
-        try Data(bytes).write(to: file)
+        bytes[59] = encoding.number
+    }
+
+    /// Returns true if SQLite sees the format, too.
+    func hasFormat(_ file: URL) throws -> Bool {
+        let queue = try SalvageConnection.open(file)
+        defer { try? queue.close() }
+        return try queue.read { db in
+            func number(_ name: String) throws -> Int? { try Int.fetchOne(db, sql: "PRAGMA \(name)") }
+            return try number("page_size") == pageSize && number("auto_vacuum") == vacuum.rawValue
+                && TextEncoding(db) == encoding
+                && String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok"
+        }
+    }
+
+    private struct OtherFormat: Error, CustomStringConvertible {
+        var description: String { "SQLite does not see the format that a database was to have" }
     }
 }
 

@@ -77,6 +77,15 @@ enum TextEncoding: String, CaseIterable, Sendable {
     case utf16le = "UTF-16le"
     case utf16be = "UTF-16be"
 
+    /// The number that SQLite has for it (fileformat2.html, 1.3.13).
+    var number: UInt8 {
+        switch self {
+        case .utf8: 1
+        case .utf16le: 2
+        case .utf16be: 3
+        }
+    }
+
     /// Reads the encoding of a database.
     init(_ db: Database) throws {
         self = try String.fetchOne(db, sql: "PRAGMA encoding").flatMap(Self.init) ?? .utf8

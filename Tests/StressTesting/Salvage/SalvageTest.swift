@@ -5,8 +5,9 @@ import TestSupport
 
 /// Damaged databases are salvaged: what is saved is compared with the original, by value, and a launch follows.
 ///
-/// `SHELL_WITH_RECOVER` may name a shell of SQLite that has `.recover`: then the same files are given to it, and the notes
-/// compare both. `SALVAGE_SEEDS`, as in `5392` or `0-1500`, may name the databases to damage.
+/// `SHELL_WITH_RECOVER` may name a shell of SQLite that has `.recover`: then the same files are given to it, and no salvage
+/// may save fewer rows. `SALVAGE_SEEDS`, as in `5392` or `0-1500`, may name the databases to damage, and `SALVAGE_FILES` a
+/// folder that keeps those that fail.
 public struct SalvageTest: StressTest {
     /// Selects it on the command line.
     public let name = "salvage"
@@ -22,8 +23,9 @@ public struct SalvageTest: StressTest {
 
     /// Damages databases in each way, and salvages them: always the same ones, or 10,000 others.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        if let named = Self.namedSeeds { return try run(seeds: named) }
-        guard size == .long else { return try run(seeds: 0..<128, isSmall: true) }
+        let isSmall = size == .short
+        if let named = Self.namedSeeds { return try run(seeds: named, isSmall: isSmall) }
+        if isSmall { return try run(seeds: 0..<UInt64(2 * SalvageKind.all.count), isSmall: true) }
         let start = UInt64.random(in: 0..<1_000_000_000)
         return try run(seeds: start..<start + 10_000)
     }
@@ -58,7 +60,10 @@ public struct SalvageTest: StressTest {
         let errors = all.compactMap { result in
             if case .failure(let error) = result { "a trial could not be judged: \(error)" } else { nil }
         }
-        let notes = ["seeds \(seeds.lowerBound)-\(seeds.upperBound - 1), which SALVAGE_SEEDS repeats"]
+        let form = isSmall ? "short" : "long"
+        let notes = [
+            "SALVAGE_SEEDS=\(seeds.lowerBound)-\(seeds.upperBound - 1) stress --\(form) salvage repeats this"
+        ]
         return StressOutcome(
             tried: all.count, unit: "databases", failures: errors + verdicts.compactMap(\.failure),
             notes: notes + SalvageNotes(verdicts: verdicts).all)
