@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
@@ -5,108 +6,87 @@ import MigrationTools
 import SchemaMigrations
 import TestSupport
 
-/// A database to be damaged, with what is in it.
+/// A database to be damaged, with what is in it and what was.
 struct SalvageTemplate: Sendable {
+    let shape: SalvageShape
+    let schema: SalvageSchema
     let file: URL
-    let pageSize: Int
-    /// The rows of each table, as texts, by their keys.
-    let rows: [String: [String: String]]
-    /// The rows that were deleted, and are still on free pages.
-    let deleted: [String: [String: String]]
+    /// The record of the manager, if it is outside of the database.
+    let record: URL
+    let rows: SalvageSnapshot
+    let past: SalvagePast
+    /// The number of times that the app's step outside of the database has run.
+    let runs: Int
+    /// The number for the next row.
+    let nextID: Int
 
-    /// Tables of two shapes, of one shape, without row ids, with long values, of full text, and with a parent.
-    static let migrations: [(SchemaVersion, String)] = [
-        (
-            1,
-            """
-            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, number INTEGER NOT NULL);
-            CREATE INDEX note_number ON note(number, title);
-            CREATE TABLE twin_a(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL);
-            CREATE TABLE twin_b(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL);
-            CREATE TABLE tag(name TEXT PRIMARY KEY, weight REAL NOT NULL, image BLOB NOT NULL) WITHOUT ROWID;
-            CREATE TABLE child(text TEXT NOT NULL, flag BLOB, twin INTEGER NOT NULL REFERENCES twin_a(id));
-            CREATE VIRTUAL TABLE words USING fts5(text, more);
-            """
-        ),
-        (2, "ALTER TABLE twin_b ADD COLUMN size INTEGER NOT NULL DEFAULT 7;"),
-    ]
+    var tables: [SalvageTable] { schema.tables }
+    var version: Int { shape.release }
 
-    static func schema() throws -> SchemaMigrator {
-        try SchemaMigrator(
-            migrations: migrations.map { SQLMigration(version: $0.0, name: "m\($0.0)", sql: $0.1) })
-    }
-
-    /// The columns that are compared; every row names its table.
-    static let columns = [
-        "note": "id, title, body, number", "twin_a": "id, text", "twin_b": "id, text",
-        "tag": "name, weight, image", "child": "rowid, text, flag, twin", "words": "rowid, text, more",
-    ]
-
-    static func makeAll(in folder: TemporaryFolder) throws -> [SalvageTemplate] {
-        try [(512, 40), (1_024, 400), (4_096, 60), (4_096, 1_500), (8_192, 600)].enumerated().map {
-            index, kind in
-            try SalvageTemplate(
-                at: folder.file("template\(index)"), pageSize: kind.0, count: kind.1, seed: UInt64(index))
+    /// Makes the database as an app does in a few releases.
+    ///
+    /// - Parameter isSmall: true for a test that has little time.
+    init(seed: UInt64, in folder: URL, isSmall: Bool) throws {
+        var random = RandomNumbers(seed: seed, subject: "template")
+        shape = SalvageShape(&random, isSmall: isSmall)
+        schema = SalvageSchema(&random)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        file = folder.appendingPathComponent("template.sqlite")
+        record = folder.appendingPathComponent("template.json")
+        try shape.create(at: file)
+        let queue = try SalvageConnection.open(file)
+        var life = SalvageLife(shape, schema, queue, record, random)
+        try life.live()
+        rows = try queue.read { [schema, shape] db in
+            try SalvageSnapshot(db, schema.tables, at: shape.release)
         }
-    }
-
-    private init(at file: URL, pageSize: Int, count: Int, seed: UInt64) throws {
-        (self.file, self.pageSize) = (file, pageSize)
-        var random = RandomNumbers(seed: seed)
-        let queue = try DatabaseQueue(path: file.path)
-        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA page_size = \(pageSize); VACUUM") }
-        try Self.schema().migrate(queue, upTo: 1)
-        func text(_ table: String, _ id: Int) -> String { "\(table) \(id) \(id &* 2_654_435_761)" }
-        try queue.write { db in
-            for id in 1...count {
-                let words = String(repeating: "word\(id) ", count: random.chance(3) ? 900 : id % 40)
-                try db.execute(
-                    sql: "INSERT INTO note VALUES (?, ?, ?, ?)",
-                    arguments: [id * 3, text("note", id), words, id * id])
-                try db.execute(sql: "INSERT INTO twin_a(text) VALUES (?)", arguments: [text("twin_a", id)])
-                try db.execute(
-                    sql: "INSERT INTO tag VALUES (?, ?, ?)",
-                    arguments: [
-                        text("tag", id), Double(id) / 7, Data(repeating: UInt8(id % 256), count: id % 70),
-                    ])
-                if id % 2 == 0 {
-                    try db.execute(
-                        sql: "INSERT INTO twin_b(text) VALUES (?)", arguments: [text("twin_b", id)])
-                    try db.execute(
-                        sql: "INSERT INTO words VALUES (?, ?)", arguments: [text("words", id), "more\(id)"])
-                }
-                if id % 3 == 0 {
-                    try db.execute(
-                        sql: "INSERT INTO child VALUES (?, x'00ff', ?)", arguments: [text("child", id), id])
-                }
-            }
-        }
-        let all = try queue.read(Self.rows)
-        // Their pages become free, with the rows still on them, as where SQLite is not built to overwrite those.
-        try queue.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA secure_delete = OFF")
-            try db.execute(
-                sql: "DELETE FROM note WHERE id BETWEEN ? AND ?", arguments: [count, count * 2])
-        }
-        let rows = try queue.read(Self.rows)
-        deleted = Dictionary(
-            uniqueKeysWithValues: all.map { table, all in
-                (table, all.filter { rows[table]?[$0.key] == nil })
-            })
-        self.rows = rows
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try queue.close()
+        (past, runs, nextID) = (life.past, life.runs.count, life.writer.nextID)
+    }
+}
+
+/// The launches of an app, and what its user writes in between.
+private struct SalvageLife {
+    private let app: SalvageApp
+    private let queue: DatabaseQueue
+    private(set) var writer: SalvageWriter
+    private(set) var past = SalvagePast()
+    let runs = SalvageApp.Runs()
+
+    init(
+        _ shape: SalvageShape, _ schema: SalvageSchema, _ queue: DatabaseQueue, _ record: URL,
+        _ random: RandomNumbers
+    ) {
+        app = SalvageApp(shape: shape, schema: schema, record: record)
+        writer = SalvageWriter(shape: shape, tables: schema.tables, random: random)
+        self.queue = queue
     }
 
-    /// Returns the rows of each table that there is.
-    static func rows(_ db: Database) throws -> [String: [String: String]] {
-        var rows: [String: [String: String]] = [:]
-        for (table, columns) in columns where try db.tableExists(table) {
-            let list = columns.split(separator: ",").map { "quote(\($0))" }.joined(separator: " || '|' || ")
-            let key = columns.prefix { $0 != "," }
-            for row in try Row.fetchAll(db, sql: "SELECT quote(\(key)), \(list) FROM \(table)") {
-                rows[table, default: [:]][row[0]] = row[1]
-            }
+    mutating func live() throws {
+        for release in 1...app.shape.release {
+            writer.version = release
+            try launch(release)
+            // Each release writes rows, and each deletes some: those of the last one leave whole pages free.
+            let count = app.shape.scale / app.shape.release + 3
+            try write { try $0.fill($1, count) }
+            try write { try $0.change($1) }
         }
-        return rows
+        try write { try $0.deleteMany($1) }
+    }
+
+    /// Launches a release; the first one of an app that has its manager later has none.
+    private func launch(_ release: Int) throws {
+        guard release > 1 || app.shape.adopting == .newApp else {
+            return try app.schema.migrator(app.shape.migrations).migrate(queue, upTo: 1)
+        }
+        _ = try app.manager(of: release, queue, runs).migrate()
+    }
+
+    private mutating func write(_ change: (inout SalvageWriter, Database) throws -> Void) throws {
+        var writer = writer
+        try queue.write { try change(&writer, $0) }
+        self.writer = writer
+        try past.add(queue.read { try SalvageSnapshot($0, app.schema.tables, at: writer.version) })
     }
 }
