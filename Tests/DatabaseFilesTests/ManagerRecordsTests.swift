@@ -55,6 +55,19 @@ struct ManagerRecordsTests {
 
     private init(_ app: SalvagedApp) { self.app = app }
 
+    @Test("are lost where all that is left of them is older than their history", arguments: tables)
+    func olderThanHistory(table: String) throws {
+        try app.begin()
+        try app.launch("1.5", steps: ["1.5": "#"])
+        let before = try page(table)
+        try app.launch("2.0", steps: ["1.5": "#", "2.0": "!"])
+        let root = try pages.root(table)
+        for other in try Self.tables.map(pages.root) { try pages.erase(other) }
+        try pages.change { $0.replaceSubrange(pages.range(root), with: before) }
+        #expect(try app.salvage().hasLostRecord)
+        try app.expectUnknown { try app.launch("2.0", steps: ["1.5": "#", "2.0": "!"]) }
+    }
+
     @Test("are taken from the mirror where a bit has flipped", arguments: tables)
     func flippedBit(table: String) throws {
         try app.begin()

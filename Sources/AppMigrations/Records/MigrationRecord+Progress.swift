@@ -16,4 +16,12 @@ extension MigrationRecord {
             return (now.isOwed || !before.isOwed) && now.position?.done ?? 0 >= before.position?.done ?? 0
         }
     }
+
+    /// Returns true if the record can be one that was written with a line of its history, or after it.
+    ///
+    /// A line about a step that was skipped may be one of a step that was given up, and goes on in a later release.
+    package func knows(_ step: SettledStep) -> Bool {
+        guard step.work.id.kind == .step, step.outcome != .skipped else { return true }
+        return hasSettled(step.version) || isOwed(step.work.id) || start.map { step.version <= $0 } ?? false
+    }
 }

@@ -9,7 +9,8 @@ import SchemaMigrations
 /// A record that is older than the rows would let steps run again. So a row counts
 ///
 /// 1. if a root leads to it; of two that differ, the later one counts,
-/// 2. or else if two copies have it, or if it is known which pages are deleted.
+/// 2. or else if two copies have it, or if it is known which pages are deleted,
+/// 3. and if it knows every step that the history has.
 ///
 /// Where that does not give every record, it is written down that records are lost.
 struct ManagerRecords {
@@ -64,10 +65,12 @@ struct ManagerRecords {
         var others = isFound ? [] : loose
         if !isReliable { others = others.filter { copy in others.count { $0.rows == copy.rows } > 1 } }
         isFound = isFound || others.contains(where: \.isWhole)
+        let settled = history.values.compactMap { SettledStep(json: Data($0.utf8)) }
         for key in Set((rooted + others).flatMap(\.rows.keys)) {
             let versions = rooted.compactMap { $0.rows[key] }
-            if let row = Self.latest(versions.isEmpty ? others.compactMap { $0.rows[key] } : versions) {
-                rows.append(row)
+            let latest = Self.latest(versions.isEmpty ? others.compactMap { $0.rows[key] } : versions)
+            if let latest, settled.allSatisfy(latest.knows) {
+                rows.append(latest)
             } else {
                 isFound = false
             }

@@ -96,6 +96,19 @@ extension StoreState.Row {
     }
 }
 
+extension StoreState.Row {
+    /// Returns false if the row is older than a line of its manager's history.
+    func knows(_ step: SettledStep) -> Bool {
+        guard isOfManager, name == StoreState.rowName(of: step.manager),
+            let state = try? StoreState(rows: [self])
+        else {
+            return true
+        }
+        return state.onlyRecord?.knows(step) ?? true
+    }
+
+}
+
 extension StoreState {
     /// The record of the one manager that has one.
     fileprivate var onlyRecord: MigrationRecord? {
