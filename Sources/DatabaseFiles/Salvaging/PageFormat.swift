@@ -20,8 +20,9 @@ extension PageFormat {
         var best: PageSample?
         for size in sizes(file, header, journal) {
             let sample = try PageSample(file, journal, pageSize: size, header)
-            // The header's own size comes first.
             if best.map({ sample.weight > $0.weight }) ?? true { best = sample }
+            // The header's own size is plausible if pages of it are without a fault.
+            if size == header.pageSize, sample.weight.whole > 0 { break }
         }
         guard let best, best.isReadable else { return nil }
         return PageFormat(
@@ -72,7 +73,9 @@ private struct PageSample {
             guard let page = BTreePage(number, bytes, usableSize: pageSize), !page.cells.isEmpty else {
                 continue
             }
-            for reserved in Set([pageSize - page.contentEnd, header.reserved, 0])
+            // The end of one cell alone proves nothing.
+            let seen = page.cells.count > 1 ? [pageSize - page.contentEnd] : []
+            for reserved in Set(seen + [header.reserved, 0])
             where (0...255).contains(reserved) && pageSize - reserved >= 480 {
                 guard let page = BTreePage(number, bytes, usableSize: pageSize - reserved), page.isWhole
                 else { continue }
@@ -114,21 +117,21 @@ private struct TextEncodings {
 
     /// Returns the number that SQLite has for the encoding.
     ///
-    /// - Parameter stated: the one that the header gives, from which three quarters of the texts have to differ; nil if it
-    ///   gives none, and most texts decide.
+    /// - Parameter stated: the one that the header gives, which the texts have to contradict; nil if it gives none.
     func encoding(stated: Int?) -> Int {
-        // A text in UTF-16 hardly ever is one in UTF-8.
-        let parts = texts.isEmpty ? 0 : texts.count(where: Self.isUTF8) * 4 / texts.count
-        switch stated {
-        case 1: return parts > 0 || texts.isEmpty ? 1 : utf16
-        case let stated?: return parts < 3 ? stated : 1
-        case nil: return parts > 1 || texts.isEmpty ? 1 : utf16
-        }
+        let (utf8, latin) = (texts.count(where: \.isPlainUTF8), texts.count(where: \.isLatinUTF16))
+        // Texts in other scripts than Latin are in UTF-16 if they are not in UTF-8.
+        let isUTF16 =
+            switch stated {
+            case 1: latin > utf8
+            case _?: latin >= utf8 || utf8 * 2 <= texts.count
+            case nil: latin > utf8 || utf8 * 2 < texts.count
+            }
+        if !isUTF16 { return 1 }
+        let bigEndian = texts.count { $0.isLatinUTF16 && $0.zeroPlaces == [0] }
+        if latin > 0 { return bigEndian * 2 > latin ? 3 : 2 }
+        return stated.flatMap { $0 > 1 ? $0 : nil } ?? (isBigEndian ? 3 : 2)
     }
-
-    private var utf16: Int { isBigEndian ? 3 : 2 }
-
-    private static func isUTF8(_ text: ArraySlice<UInt8>) -> Bool { text.isUTF8 && !text.contains(0) }
 
     /// True if the first of two bytes varies less: it says in which script a letter is.
     private var isBigEndian: Bool {
@@ -139,5 +142,19 @@ private struct TextEncodings {
             }
         }
         return values.0.count < values.1.count
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate var isPlainUTF8: Bool { isUTF8 && !contains(0) }
+
+    /// True if half of the letters have a byte of zero, all of them the first one or all the second.
+    fileprivate var isLatinUTF16: Bool {
+        count % 2 == 0 && self.count { $0 == 0 } * 4 > count && zeroPlaces.count == 1
+    }
+
+    /// The places of zeros in units of two bytes: 0, 1, or both.
+    fileprivate var zeroPlaces: Set<Int> {
+        Set(indices.lazy.filter { self[$0] == 0 }.map { ($0 - startIndex) & 1 })
     }
 }
