@@ -39,9 +39,10 @@ struct SalvageLaunch {
             return "\(try app.manager(of: SalvageSchema.latest, queue, runs).migrate().launch)"
         } catch let error as MigrationError where error.code == .damagedStore {
             if isRecordWhole { verdict.add(.launch, "the record is whole: \(error.message)") }
-            // The way out that a recovery screen shows.
+            // The way out that a recovery screen shows: the version with its sub-migration.
+            let release = template.shape.release
             try app.manager(of: SalvageSchema.latest, queue, runs)
-                .replaceRecord(assuming: SalvageApp.version(template.shape.release))
+                .replaceRecord(assuming: release == 2 ? "2.0-1" : SalvageApp.version(release))
             _ = try app.manager(of: SalvageSchema.latest, queue, runs).migrate()
             return "damagedStore"
         }
