@@ -61,27 +61,8 @@ extension DatabaseFile {
     ) throws -> Set<JournalKind>? {
         if try isIntact(place, with: all, interrupter) { return nil }
         let fewer = Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
-        if let own = try fewer.sorted(by: { $0.count > $1.count }).first(where: {
-            try isIntact(place, with: $0, interrupter)
-        }) {
-            return own
-        }
-        return try isOlderJournal(of: place) ? all.subtracting([.rollback]) : all
-    }
-
-    /// Returns true if a rollback journal is that of an earlier transaction, as the counters of changes tell: that of the last
-    /// one has the page with the counter as it is in the file, or was before (fileformat2.html, 1.3.7).
-    private func isOlderJournal(of place: URL) throws -> Bool {
-        guard let file = try journals(of: place)[.rollback],
-            let journal = try JournalPages(rollbackJournal: file),
-            let first = journal.places[1]
-        else { return false }
-        let before = try first.file.read(at: first.offset, count: 100)
-        let now = try DamagedFile(at: place).read(at: 0, count: 100)
-        guard DatabaseHeader(now).isThere, let old = before.uint32(24), let new = now.uint32(24) else {
-            return false
-        }
-        return new > old + 1
+        return try fewer.sorted { $0.count > $1.count }.first { try isIntact(place, with: $0, interrupter) }
+            ?? all
     }
 
     /// Asks SQLite about a copy of a database with some of its journals.

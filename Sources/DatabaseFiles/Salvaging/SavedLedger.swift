@@ -32,11 +32,25 @@ struct SavedLedger {
     init(_ all: [Trace], of migrations: any MigrationSet) throws {
         var traces = try all.filter { try !migrations.known(among: Set($0.rows.keys)).isEmpty }
         if traces.isEmpty { traces = Self.agreeing(all.filter(\.isRooted)) }
+        try Self.removeForeign(from: &traces, migrations)
         // Other pages may be out of date.
         if traces.contains(where: { $0.completeness == .whole }) { traces.removeAll { !$0.isRooted } }
         let rows = traces.reduce(into: [:]) { rows, trace in rows.merge(trace.rows) { max($0, $1) } }
         versions = rows.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
         completeness = rows.isEmpty ? .partial : traces.map(\.completeness).max() ?? .partial
+    }
+
+    /// Removes unknown versions that not every whole place names: another table's page may be in one of them.
+    private static func removeForeign(from traces: inout [Trace], _ migrations: any MigrationSet) throws {
+        let whole = traces.filter { $0.isRooted && $0.completeness == .whole }
+        guard whole.count > 1 else { return }
+        let all = Set(traces.flatMap(\.rows.keys))
+        let foreign = try all.subtracting(migrations.known(among: all)).filter { version in
+            whole.contains { $0.rows[version] == nil }
+        }
+        for index in traces.indices {
+            traces[index].rows = traces[index].rows.filter { !foreign.contains($0.key) }
+        }
     }
 
     /// Returns what several traces say, without what only one of them does.

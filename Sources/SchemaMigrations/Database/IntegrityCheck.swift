@@ -26,7 +26,7 @@ package struct IntegrityCheck {
         while problems.count < limit, let answer = try answers.next() {
             if answer == "ok" { continue }
             if answer.hasPrefix(Self.nullValue) {
-                if nulls.isEmpty { nulls = try Self.nulls(db) }
+                if nulls[answer] == nil { nulls[answer] = try Self.hasNull(answer, db) }
                 if nulls[answer] == false { continue }
             }
             problems.append(answer)
@@ -34,8 +34,8 @@ package struct IntegrityCheck {
         self.problems = problems
     }
 
-    /// Returns whether `NOT NULL` columns of `WITHOUT ROWID` tables hold nulls, by SQLite's message.
-    private static func nulls(_ db: Database) throws -> [String: Bool] {
+    /// Returns true unless a message is about a `NOT NULL` column of a table `WITHOUT ROWID` that holds no null.
+    private static func hasNull(_ message: String, _ db: Database) throws -> Bool {
         let columns = try Row.fetchAll(
             db,
             sql: """
@@ -43,14 +43,17 @@ package struct IntegrityCheck {
                 FROM pragma_table_list AS list, pragma_table_info(list.name, 'main') AS info
                 WHERE list.schema = 'main' AND list.wr AND info."notnull"
                 """)
-        return try columns.reduce(into: [:]) { nulls, row in
+        // Others may be damaged, so that even their names cannot be used.
+        for row in columns {
             let (table, column) = (row["table"] as SQLName, row["column"] as SQLName)
+            guard message == "\(nullValue)\(table).\(column)" else { continue }
             // Not IS NULL: in a column that is NOT NULL, SQLite does not look.
             let sql = """
                 SELECT EXISTS (SELECT 1 FROM \(table.inMain)
                 WHERE typeof(\(column.sql)) = 'null')
                 """
-            nulls["\(nullValue)\(table).\(column)"] = try Bool.fetchOne(db, sql: sql) ?? true
+            return try Bool.fetchOne(db, sql: sql) ?? true
         }
+        return true
     }
 }

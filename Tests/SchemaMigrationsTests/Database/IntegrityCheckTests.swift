@@ -25,6 +25,19 @@ struct IntegrityCheckTests {
     }
 
     @Test(
+        "finds no nulls in a key whose columns are in another order",
+        arguments: [IntegrityCheck.Depth.quick, .full])
+    func key(depth: IntegrityCheck.Depth) throws {
+        let queue = try DatabaseQueue()
+        try queue.execute(
+            """
+            CREATE TABLE pair(value, name TEXT, number INTEGER, PRIMARY KEY (number, name)) WITHOUT ROWID;
+            INSERT INTO pair VALUES (1, 'a', 2), (NULL, 'b', 2);
+            """)
+        #expect(try queue.read { try IntegrityCheck($0, depth, limit: 5).problems } == [])
+    }
+
+    @Test(
         "finds a null in a NOT NULL column",
         .needs(.clearText))
     func null() throws {
