@@ -73,7 +73,7 @@ private struct PageSample {
             guard let page = BTreePage(number, bytes, usableSize: pageSize), !page.cells.isEmpty else {
                 continue
             }
-            // The end of one cell alone proves nothing.
+            // The end of one cell alone says nothing.
             let seen = page.cells.count > 1 ? [pageSize - page.contentEnd] : []
             for reserved in Set(seen + [header.reserved, 0])
             where (0...255).contains(reserved) && pageSize - reserved >= 480 {
