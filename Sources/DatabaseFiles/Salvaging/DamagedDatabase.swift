@@ -27,14 +27,11 @@ struct DamagedDatabase {
     /// True if it is known which pages are those of deleted rows.
     private(set) var knowsFreePages = false
 
-    /// Reads the structure of a file with its journals.
+    /// Reads the structure of a file.
     ///
-    /// - Parameter journals: those that count, as those of another database do not.
-    /// - Returns: nil if nothing in them can be read.
-    static func read(
-        _ file: DamagedFile, besides journals: [JournalKind: DamagedFile]
-    ) throws -> DamagedDatabase? {
-        let journal = try JournalPages.read(journals)
+    /// - Parameter journal: the journals that count, as those of another database do not.
+    /// - Returns: nil if nothing can be read.
+    static func read(_ file: DamagedFile, _ journal: JournalPages?) throws -> DamagedDatabase? {
         guard let format = try PageFormat.find(file, journal) else { return nil }
         return try DamagedDatabase(PageSource(file, format, journal))
     }
@@ -111,13 +108,6 @@ struct DamagedDatabase {
     func tree(of name: SQLName) -> DamagedTree? {
         let named = entries.filter { $0.name == name && $0.root > 1 }
         return named.count == 1 ? trees[named[0].root] : nil
-    }
-
-    /// The versions in the ledger; nil if it cannot be found.
-    func ledgerVersions() throws -> Set<SchemaVersion>? {
-        guard let tree = tree(of: "schema_migrations"), tree.isTable else { return nil }
-        let versions = try rows(of: tree).compactMap { $0.record.integer(0) ?? $0.rowid }
-        return Set(versions.compactMap { SchemaVersion($0) })
     }
 }
 

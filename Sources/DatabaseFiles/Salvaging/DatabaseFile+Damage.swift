@@ -121,7 +121,8 @@ extension DatabaseFile {
             }
             let header = DatabaseHeader(try mappingErrors { try file.read(at: 0, count: 100) })
             if header.isOfNewerFormat { throw newerFormat(place) }
-            if try mappingErrors({ try PageFormat.find(file, JournalPages.read(journals(of: place))) }) != nil
+            if try mappingErrors({ try PageFormat.find(file, JournalPages.joining(journals(of: place))) })
+                != nil
             {
                 throw damage(cause.problem, at: place, cause)
             }

@@ -22,7 +22,7 @@ extension DatabaseFile {
             guard let own = try journalsOfDamaged(place, Set(journals.keys), interrupter) else { return nil }
             journals = journals.filter { own.contains($0.key) }
         }
-        guard let damaged = try DamagedDatabase.read(file, besides: journals) else {
+        guard let damaged = try DamagedDatabase.read(file, JournalPages.joining(journals)) else {
             throw nothingToRead(place)
         }
         let history = try SchemaHistory(migrations, configuration, interrupter)
@@ -38,14 +38,13 @@ extension DatabaseFile {
             "If it is encrypted, pass its passphrase; if not, restore a backup.")
     }
 
-    /// Opens the journals in which something counts, by SQLite's rules.
-    func journals(of place: URL) throws -> [JournalKind: DamagedFile] {
-        var journals: [JournalKind: DamagedFile] = [:]
+    /// Reads the journals in which something counts, by SQLite's rules.
+    func journals(of place: URL) throws -> [JournalKind: JournalPages] {
+        var journals: [JournalKind: JournalPages] = [:]
         for kind in JournalKind.allCases {
             let url = place.appending(end: kind.rawValue)
             guard let status = try? url.status(), status.st_size > 0 else { continue }
-            let journal = try DamagedFile(at: url)
-            if try JournalPages.read([kind: journal]) != nil { journals[kind] = journal }
+            journals[kind] = try JournalPages(DamagedFile(at: url), kind)
         }
         return journals
     }

@@ -23,12 +23,22 @@ struct JournalPages {
     let pageCount: Int
     private(set) var places: [Int: Place] = [:]
 
-    /// Reads the journals: first what the rollback journal restores, and then what the log has changed.
+    /// Reads a journal.
     ///
-    /// - Returns: nil if nothing in them counts.
-    static func read(_ journals: [JournalKind: DamagedFile]) throws -> JournalPages? {
-        let restored = try journals[.rollback].flatMap { try JournalPages(rollbackJournal: $0) }
-        guard var log = try journals[.log].flatMap({ try JournalPages(log: $0) }) else { return restored }
+    /// - Returns: nil if nothing in it counts.
+    init?(_ file: DamagedFile, _ kind: JournalKind) throws {
+        switch kind {
+        case .rollback: try self.init(rollbackJournal: file)
+        case .log: try self.init(log: file)
+        }
+    }
+
+    /// Joins journals: first what the rollback journal restores, and then what the log has changed.
+    ///
+    /// - Returns: nil if there are none.
+    static func joining(_ journals: [JournalKind: JournalPages]) -> JournalPages? {
+        let restored = journals[.rollback]
+        guard var log = journals[.log] else { return restored }
         if let restored, restored.pageSize == log.pageSize {
             log.places.merge(restored.places.filter { $0.key <= log.pageCount }) { own, _ in own }
         }
@@ -42,7 +52,7 @@ extension JournalPages {
     /// Reads the committed transactions of a write-ahead log (fileformat2.html, 4).
     ///
     /// - Returns: nil if there are none.
-    init?(log file: DamagedFile) throws {
+    private init?(log file: DamagedFile) throws {
         let header = try file.read(at: 0, count: 32)
         guard let magic = header.uint32(0), magic & ~1 == 0x377f_0682, let size = header.uint32(8),
             Self.isPageSize(size)
@@ -76,7 +86,7 @@ extension JournalPages {
     /// Reads what a rollback journal restores, because its transaction was not completed (fileformat2.html, 3).
     ///
     /// - Returns: nil if it restores nothing.
-    init?(rollbackJournal file: DamagedFile) throws {
+    private init?(rollbackJournal file: DamagedFile) throws {
         let header = try file.read(at: 0, count: 28)
         guard let count = header.uint32(16), let size = header.uint32(24), Self.isPageSize(size), count > 0
         else { return nil }

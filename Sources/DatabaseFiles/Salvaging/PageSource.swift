@@ -21,12 +21,12 @@ final class PageSource {
 
     init(_ file: DamagedFile, _ format: PageFormat, _ journal: JournalPages?) {
         self.file = file
-        self.journal = journal?.pageSize == format.pageSize ? journal : nil
+        self.journal = journal
         pageSize = format.pageSize
         usableSize = format.pageSize - format.reserved
         encoding = format.encoding
         fileCount = (file.size + pageSize - 1) / pageSize
-        pageCount = self.journal?.pageCount ?? fileCount
+        pageCount = journal?.pageCount ?? fileCount
     }
 
     private var recent: [Int: [UInt8]] = [:]
