@@ -140,7 +140,7 @@ struct ManagerRecordsTests {
         }
         try pages.erase(leaves[0].first)
         try pages.erase(leaves[1].last)
-        // Which rows both have lost, nobody knows.
+        // It is unknown which rows both have lost.
         #expect(try app.salvage().hasLostRecord)
         let after = try rows("app_migrations")
         #expect(after.filter { !$0.hasPrefix("lost") }.sorted() == before.sorted())

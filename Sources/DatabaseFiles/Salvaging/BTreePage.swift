@@ -5,6 +5,9 @@ struct BTreePage {
         case tableInterior = 5
         case indexLeaf = 10
         case tableLeaf = 13
+
+        var isLeaf: Bool { self == .tableLeaf || self == .indexLeaf }
+        var isTable: Bool { self == .tableLeaf || self == .tableInterior }
     }
 
     /// A row of a table, or an entry of an index; in an interior page, what stands between two children.
@@ -43,8 +46,8 @@ struct BTreePage {
     /// The place behind the last cell or free block.
     var contentEnd: Int { content.upperBound }
     var contentSize: Int { content.count }
-    var isLeaf: Bool { kind == .tableLeaf || kind == .indexLeaf }
-    var isTable: Bool { kind == .tableLeaf || kind == .tableInterior }
+    var isLeaf: Bool { kind.isLeaf }
+    var isTable: Bool { kind.isTable }
 
     /// Reads a page.
     ///
@@ -54,8 +57,7 @@ struct BTreePage {
         guard let type = bytes.byte(start), let kind = Kind(rawValue: UInt8(type)),
             let count = bytes.uint16(start + 3), let content = bytes.uint16(start + 5)
         else { return nil }
-        let isLeaf = kind == .tableLeaf || kind == .indexLeaf
-        let pointers = start + (isLeaf ? 8 : 12)
+        let pointers = start + (kind.isLeaf ? 8 : 12)
         // A cell has at least four bytes, with its pointer six.
         guard count <= (usableSize - pointers) / 6 + 1, pointers + 2 * count <= usableSize else { return nil }
         let contentStart = content == 0 ? 65_536 : content
@@ -64,7 +66,7 @@ struct BTreePage {
         self.number = number
         self.kind = kind
         self.bytes = bytes
-        lastChild = isLeaf ? nil : bytes.uint32(start + 8)
+        lastChild = kind.isLeaf ? nil : bytes.uint32(start + 8)
         let free = Self.freeBlocks(bytes, from: start + 1, before: usableSize)
         var end = free.last?.upperBound ?? contentStart
         var used = free.reduce(bytes.byte(start + 7) ?? 0) { $0 + $1.count }
@@ -105,8 +107,7 @@ struct BTreePage {
 
     private static func cell(at place: Int, of kind: Kind, _ bytes: [UInt8], _ usableSize: Int) -> Cell? {
         var (cell, offset) = (Cell(), place)
-        let isTable = kind == .tableLeaf || kind == .tableInterior
-        if kind == .indexInterior || kind == .tableInterior {
+        if !kind.isLeaf {
             guard let child = bytes.uint32(offset) else { return nil }
             cell.child = child
             offset += 4
@@ -125,7 +126,7 @@ struct BTreePage {
             cell.rowid = rowid
         }
         // fileformat2.html, 1.6: how much of a record is in the page itself.
-        let most = isTable ? usableSize - 35 : (usableSize - 12) * 64 / 255 - 23
+        let most = kind.isTable ? usableSize - 35 : (usableSize - 12) * 64 / 255 - 23
         let least = (usableSize - 12) * 32 / 255 - 23
         var local = cell.size
         if cell.size > most {

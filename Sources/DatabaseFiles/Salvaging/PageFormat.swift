@@ -1,5 +1,5 @@
 /// How the pages of a database are to be read.
-struct PageFormat: Hashable {
+struct PageFormat {
     var pageSize: Int
     var reserved = 0
     var encoding = 1
@@ -9,7 +9,7 @@ extension PageFormat {
     /// Finds out how the pages of a file are to be read.
     ///
     /// The size of a page is that of the journal, which has a checksum, or else the one in the header, if the file has as
-    /// many pages as the header says. If not, it is the size at which most of the file is pages whose cells fill them without
+    /// many pages as the header says, or pages of that size are without a fault. If not, it is the size at which most of the file is pages whose cells fill them without
     /// a gap, which hardly ever happens by chance. Such pages also tell how many bytes are reserved at their ends, and their
     /// texts in which encoding they are.
     ///

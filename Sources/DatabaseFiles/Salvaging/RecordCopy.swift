@@ -18,7 +18,7 @@ struct RecordCopy {
     init(of tree: DamagedTree, in damaged: DamagedDatabase) throws {
         isWhole = false
         try read(tree, damaged)
-        isWhole = tree.isWhole && unreadable == 0
+        isWhole = tree.missing.isEmpty && unreadable == 0
     }
 
     /// Reads a tree that no root leads to.
@@ -33,7 +33,7 @@ struct RecordCopy {
         }
         // In the order of their keys, the records come between the first part and the last: what has both has all of them.
         let parts = Set(rows.keys.map(\.part))
-        isWhole = tree.isWhole && parts.isSuperset(of: ["format", "seen"])
+        isWhole = tree.missing.isEmpty && parts.isSuperset(of: ["format", "seen"])
     }
 
     /// The parts of the rows, in the order of their keys.
@@ -57,10 +57,6 @@ struct RecordCopy {
             }
         }
     }
-}
-
-extension DamagedTree {
-    fileprivate var isWhole: Bool { missing.isEmpty }
 }
 
 extension StoreState.Row {
@@ -94,9 +90,7 @@ extension StoreState.Row {
         if record.isAsFar(as: otherRecord) { return self }
         return otherRecord.isAsFar(as: record) ? other : nil
     }
-}
 
-extension StoreState.Row {
     /// Returns false if the row is older than a line of its manager's history.
     func knows(_ step: SettledStep) -> Bool {
         guard isOfManager, name == StoreState.rowName(of: step.manager),
@@ -106,7 +100,6 @@ extension StoreState.Row {
         }
         return state.onlyRecord?.knows(step) ?? true
     }
-
 }
 
 extension StoreState {

@@ -12,8 +12,8 @@ struct SchemaSet: MigrationSet {
         versions = migrator.migrations.map { "\($0.version)" }
     }
 
-    private static let ledger: SQLName = "schema_migrations"
-    private static let details: SQLName = "schema_migrations_details"
+    private static let ledger = SQLName(OwnTables.ledger)
+    private static let details = OwnTables.details
 
     var ledgerTables: Set<SQLName> { [Self.ledger, Self.details] }
 

@@ -1,7 +1,10 @@
 /// The tables that this package and GRDB keep in a database, beside the app's.
 package enum OwnTables {
     /// The name of the ledger's table, with which that of its details begins.
-    static let ledger = "schema_migrations"
+    package static let ledger = "schema_migrations"
+
+    /// The table with what else is known of applied migrations.
+    package static let details: SQLName = "schema_migrations_details"
 
     /// The table with the records of managers.
     package static let records = "app_migrations"
@@ -23,7 +26,7 @@ package enum OwnTables {
 
     /// The tables that this package keeps, except those that were set aside.
     static let all: Set<SQLName> = [
-        SQLName(ledger), "schema_migrations_details", SQLName(records), SQLName(mirror), SQLName(history),
+        SQLName(ledger), details, SQLName(records), SQLName(mirror), SQLName(history),
         moves,
     ]
 
