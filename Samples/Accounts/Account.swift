@@ -24,7 +24,7 @@ struct Account {
 
         // One name for all: each account has a store of its own.
         let manager = try MigrationManager(
-            name: "Account", currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(dbQueue),
+            name: "Account", currentVersion: "2.0", adopting: .newApp, store: .database(dbQueue),
             options: MigrationOptions(role: role))
         manager.whenMigratingToVersion(
             "2.0", migrate: try SchemaMigrator(migrations: Migrations.all), in: dbQueue)

@@ -11,7 +11,7 @@ struct MailApp {
     ///
     /// Call it at launch, before any account is opened.
     func migrateSharedData() throws -> MigrationReport {
-        let store = try JSONStore(at: container.appendingPathComponent("migrations.json"))
+        let store = try MigrationStore.jsonFile(at: container.appendingPathComponent("migrations.json"))
         let manager = try MigrationManager(
             name: "App", currentVersion: "2.0", adopting: .newApp, store: store)
         // The keychain outlives an app that is deleted; its passwords are not for whoever installs the app now.
@@ -22,7 +22,7 @@ struct MailApp {
     }
 
     /// Migrates the favorites, which are not worth a locked-out user: in a manager of their own, they may fail.
-    private func migrateFavorites(in store: JSONStore) throws {
+    private func migrateFavorites(in store: MigrationStore) throws {
         let manager = try MigrationManager(
             name: "Favorites", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0") { try importFavorites() }

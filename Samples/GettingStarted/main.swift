@@ -15,7 +15,7 @@ let schema = try SchemaMigrator(migrations: [
 ])
 let manager = try MigrationManager(
     name: "Library", currentVersion: version, adopting: .newApp,
-    store: JSONStore(at: folder.appendingPathComponent("migrations.json")),
+    store: .jsonFile(at: folder.appendingPathComponent("migrations.json")),
     options: MigrationOptions(aboveCurrent: .leaveOut))  // release 1.0 does not have the step of 1.1 yet
 manager.whenMigratingToVersion("1.0", migrate: schema, in: dbQueue)
 manager.whenMigratingToVersion("1.1", in: dbQueue) { db in

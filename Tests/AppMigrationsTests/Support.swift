@@ -29,7 +29,7 @@ extension MigrationManager {
 /// Launches an app: creates a manager, registers steps and migrates.
 @discardableResult
 func launch(
-    _ version: String, steps: [AppVersion] = [], name: String = "Library", store: any MigrationStore,
+    _ version: String, steps: [AppVersion] = [], name: String = "Library", store: MigrationStore,
     log: Log = Log(), adopting: Adoption = .newApp, options: MigrationOptions = MigrationOptions()
 ) throws -> MigrationReport {
     let manager = try MigrationManager(

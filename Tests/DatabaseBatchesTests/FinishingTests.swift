@@ -63,7 +63,7 @@ struct FinishingTests {
 
     @Test("waits while another process holds the lock of a batch")
     func locked() throws {
-        let store = try JSONStore(at: app.storeURL)
+        let store = try MigrationStore.jsonFile(at: app.storeURL)
         guard case .acquired(_, let release) = try store.lock("Library\0batch") else {
             Issue.record("the lock was taken")
             return
@@ -79,8 +79,8 @@ struct FinishingTests {
     @Test("does not run after a downgrade has kept the deferred one from running in another database")
     func heldByDowngrade() throws {
         let other = try DatabaseQueue(path: app.folder.url.appendingPathComponent("other.sqlite").path)
-        let store = InMemoryStore()
-        func manager(_ version: String, _ store: InMemoryStore) throws -> MigrationManager {
+        let store = MigrationStore.inMemory()
+        func manager(_ version: String, _ store: MigrationStore) throws -> MigrationManager {
             let manager = try app.manager(
                 version, store: store, options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("1.0", in: other, onFreshInstall: .run) { db in
@@ -91,7 +91,7 @@ struct FinishingTests {
             return manager
         }
         try manager("2.0", store).migrate()
-        try manager("4.0", InMemoryStore()).migrate()
+        try manager("4.0", MigrationStore.inMemory()).migrate()
         let finishing = try manager("3.0", store)
         var isRun = false
         finishing.whenMigratingToVersion(
@@ -116,20 +116,20 @@ struct FirstRecordTests {
         let full = FullOnce()
         let log = app.log
         func manager(_ version: String) throws -> MigrationManager {
-            let manager = try app.manager(version, adopting: Adoption { "1.0" }, store: full)
+            let manager = try app.manager(version, adopting: Adoption { "1.0" }, store: MigrationStore(full))
             manager.whenMigratingToVersion("1.1") { log.add("1.1") }
             manager.whenMigratingToVersion("2.0", in: database) { _ in }
             return manager
         }
         #expect(throws: MigrationError.self) { try manager("2.0").migrate() }
-        #expect(try SQLiteStore(database).record(of: "Library") == nil)
+        #expect(try MigrationStore.database(database).record(of: "Library") == nil)
         let report = try manager("3.0").migrate()
         #expect(report.launch == .adoption(from: "1.0"))
         #expect(log.lines == ["1.1"])
     }
 
     /// A store whose first write fails.
-    private struct FullOnce: MigrationStore {
+    private struct FullOnce: RecordStorage {
         let inner = InMemoryStore()
         let isFull = Locked(true)
 
@@ -137,13 +137,15 @@ struct FirstRecordTests {
         func read(_ manager: String) throws -> StoreState { inner.read(manager) }
         func lock(_ manager: String) throws -> StoreLock { inner.lock(manager) }
 
-        func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        func update(
+            _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+        ) throws {
             let wasFull = isFull.withLock { isFull in
                 defer { isFull = false }
                 return isFull
             }
             if wasFull { throw POSIXError(.ENOSPC) }
-            try inner.update(manager, change)
+            try inner.update(manager, waitingUpTo: limit, change)
         }
     }
 }

@@ -223,7 +223,7 @@ struct DamagedOpeningTests {
         let queue = try DatabaseFile(path: notes.path).openQueue()
         let manager = try MigrationManager(
             name: "Notes", currentVersion: "2.0", adopting: .databaseHasTables(queue, means: "1.0"),
-            store: InMemoryStore())
+            store: .inMemory())
         manager.whenMigratingToVersion("2.0", in: queue) { db in
             try db.execute(sql: "UPDATE note SET title = 'x'")
         }

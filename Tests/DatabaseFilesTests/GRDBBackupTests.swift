@@ -30,7 +30,7 @@ struct GRDBBackupTests {
         let manager = try MigrationManager(
             name: "Library", currentVersion: AppVersion(parsing: version),
             adopting: .databaseHasTables(queue, means: "1.0"),
-            store: JSONStore(at: backups.file("migrations.json")))
+            store: .jsonFile(at: backups.file("migrations.json")))
         manager.whenMigratingToVersion(
             "1.0", migrate: migrator, backupFolder: backups.url, keptBackups: kept, in: queue)
         try manager.migrate()
@@ -84,7 +84,7 @@ struct GRDBBackupTests {
         let queue = try file.openQueue()
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .databaseHasTables(queue, means: "1.0"),
-            store: JSONStore(at: backups.file("migrations.json")))
+            store: .jsonFile(at: backups.file("migrations.json")))
         manager.whenMigratingToVersion(
             "1.0", migrate: LibraryDatabase.migrator(), backupFolder: backups.file("taken/copies"), in: queue)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }

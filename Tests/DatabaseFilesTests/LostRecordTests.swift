@@ -229,7 +229,7 @@ struct LostRecordTests {
         func settings<Result>(_ body: (MigrationManager) throws -> Result) throws -> Result {
             let queue = try DatabaseQueue(path: app.path)
             defer { try? queue.close() }
-            return try app.manage("2.0", "Settings", steps: steps, store: SQLiteStore(queue)) { try body($0) }
+            return try app.manage("2.0", "Settings", steps: steps, store: .database(queue)) { try body($0) }
         }
         try app.launch("2.0")
         try settings { _ = try $0.migrate() }

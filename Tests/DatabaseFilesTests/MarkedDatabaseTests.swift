@@ -213,7 +213,7 @@ struct MarkedDatabaseTests {
             let queue = try open()
             defer { try? queue.close() }
             let manager = try MigrationManager(
-                name: "Library", currentVersion: version, adopting: .newApp, store: SQLiteStore(queue),
+                name: "Library", currentVersion: version, adopting: .newApp, store: .database(queue),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("1.0", in: queue, onFreshInstall: .only) { db in
                 try db.execute(sql: "CREATE TABLE IF NOT EXISTS note(text TEXT)")

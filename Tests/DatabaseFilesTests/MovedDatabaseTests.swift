@@ -450,7 +450,7 @@ struct MovedDatabaseTests {
         func manager(_ version: String) throws -> MigrationManager {
             try MigrationManager(
                 name: "Library", currentVersion: version, adopting: .newApp,
-                store: JSONStore(at: folder.file("migrations.json")))
+                store: .jsonFile(at: folder.file("migrations.json")))
         }
         let first = try manager("1.0")
         let queue = try DatabaseQueue(path: old)

@@ -61,7 +61,7 @@ struct SalvagedApp {
     /// A step adds its own letter to each text.
     func manage<Result>(
         _ version: AppVersion, _ name: String = "Library", steps: [AppVersion: String] = ["2.0": "!"],
-        store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions(),
+        store: MigrationStore? = nil, options: MigrationOptions = MigrationOptions(),
         _ more: (MigrationManager, DatabaseQueue) throws -> Void = { _, _ in },
         _ body: (MigrationManager) throws -> Result
     ) throws -> Result {
@@ -69,7 +69,9 @@ struct SalvagedApp {
             let manager = try MigrationManager(
                 name: name, currentVersion: version,
                 adopting: adopting == .newApp ? .newApp : .databaseHasTables(queue, means: "1.0"),
-                store: store ?? (kind == .sqlite ? SQLiteStore(queue) : JSONStore(at: storeURL)),
+                store: store
+                    ?? (kind == .sqlite
+                        ? MigrationStore.database(queue) : MigrationStore.jsonFile(at: storeURL)),
                 options: options)
             manager.whenMigratingToVersion("1.0", migrate: schema, in: queue)
             for (step, letter) in steps.sorted(by: { $0.key < $1.key }) where step <= version.ceiling {

@@ -9,7 +9,7 @@ final class Library {
 
     func launch(in folder: URL, _ dbQueue: DatabaseQueue) async throws -> MigrationReport {
         let schema = try SchemaMigrator(directory: folder.appendingPathComponent("Migrations"))
-        let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
+        let store = try MigrationStore.jsonFile(at: folder.appendingPathComponent("migrations.json"))
         let options = MigrationOptions(
             onEvent: { [self] event in if case .launchRecognized = event.kind { done.append("\(event)") } })
         let manager = try MigrationManager(
@@ -37,7 +37,7 @@ final class Library {
         return report
     }
 
-    func launchAtOnce(_ store: InMemoryStore) throws -> MigrationReport {
+    func launchAtOnce(_ store: MigrationStore) throws -> MigrationReport {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { try self.moveArchive() }
@@ -60,7 +60,7 @@ nonisolated final class Importer {
     /// True if each migration ran on the main actor.
     private(set) var ranOnMainActor: [Bool] = []
 
-    func launch(_ store: InMemoryStore) async throws -> MigrationReport {
+    func launch(_ store: MigrationStore) async throws -> MigrationReport {
         let manager = try MigrationManager(
             name: "Importer", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { _ in try await self.performMigration1() }

@@ -70,7 +70,7 @@ struct Launcher: ParsableCommand {
                 return try ManagersLaunch(
                     folder: folder, names: managers, version: AppVersion(parsing: version),
                     adopting: adopting,
-                    store: makeStore(in: folder) ?? InMemoryStore(), steps: steps
+                    store: makeStore(in: folder) ?? MigrationStore.inMemory(), steps: steps
                 ).run()
             }
             let (report, deferred) = try migrate(in: folder)
@@ -183,11 +183,12 @@ struct Launcher: ParsableCommand {
             forName: UserDefaults.argumentDomain)
     }
 
-    private func makeStore(in folder: LauncherFolder) throws -> (any MigrationStore)? {
+    private func makeStore(in folder: LauncherFolder) throws -> MigrationStore? {
         switch store {
-        case .json: try JSONStore(at: folder.url.appendingPathComponent("migrations.json"))
+        case .json: try MigrationStore.jsonFile(at: folder.url.appendingPathComponent("migrations.json"))
         case .sqlite:
-            try SQLiteStore(path: folder.url.appendingPathComponent("migrations.sqlite").path)
+            try MigrationStore.database(
+                DatabaseQueue(path: folder.url.appendingPathComponent("migrations.sqlite").path))
         case .standard: nil
         }
     }

@@ -9,7 +9,7 @@ struct ManagersLaunch {
     let names: [String]
     let version: AppVersion
     let adopting: Evidence
-    let store: any MigrationStore
+    let store: MigrationStore
     let steps: [LauncherStep]
 
     /// The app's answer about an install without a record.

@@ -75,11 +75,11 @@
                     "invalidConfiguration: The app's folder in Application Support cannot be created: "))
             #expect(
                 output.hasSuffix(
-                    "Pass a store in a folder that exists: store: try JSONStore(at: url).\n"), "\(output)")
+                    "Pass a store in a folder that exists: store: .jsonFile(at: url).\n"), "\(output)")
         }
 
         private static let remedy =
-            "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.\n"
+            "Pass one: store: .jsonFile(at: url), or .inMemory() in tests and previews.\n"
 
         @Test(
             "has no default store in a test or a preview",

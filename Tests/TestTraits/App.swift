@@ -29,19 +29,19 @@ package struct App {
     package func open() throws -> DatabaseQueue { try DatabaseQueue(path: databaseURL.path) }
 
     package func manager(
-        _ version: String, adopting: Adoption = .newApp, store: (any MigrationStore)? = nil,
+        _ version: String, adopting: Adoption = .newApp, store: MigrationStore? = nil,
         options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationManager {
         try MigrationManager(
             name: "Library", currentVersion: version, adopting: adopting,
-            store: store ?? JSONStore(at: storeURL),
+            store: store ?? .jsonFile(at: storeURL),
             options: options)
     }
 
     /// Launches a version of the app with all steps and schema steps up to it.
     @discardableResult
     package func launch(
-        _ version: String, adopting: Adoption = .newApp, store: (any MigrationStore)? = nil,
+        _ version: String, adopting: Adoption = .newApp, store: MigrationStore? = nil,
         options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationReport {
         let database = try open()

@@ -14,7 +14,7 @@ struct DeferredStepsTests {
         let queue = try DatabaseQueue(path: tool.folder.file("app.sqlite").path)
         defer { try? queue.close() }
         let manager = try MigrationManager(
-            name: "Library", currentVersion: version, adopting: .newApp, store: SQLiteStore(queue),
+            name: "Library", currentVersion: version, adopting: .newApp, store: .database(queue),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         let schema = try SchemaMigrator(directory: tool.folder.file("Migrations"))
         manager.whenMigratingToVersion("1.0", migrate: schema, in: queue)
@@ -114,7 +114,7 @@ struct DeferredStepsTests {
         for version in ["1.0", "2.1"] {
             let manager = try MigrationManager(
                 name: "Library", currentVersion: version,
-                adopting: .newApp, store: JSONStore(at: tool.folder.file("store.json")),
+                adopting: .newApp, store: .jsonFile(at: tool.folder.file("store.json")),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.afterMigratingToVersion("2.1") { _ in }
             try await manager.migrate()

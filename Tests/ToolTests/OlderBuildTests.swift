@@ -151,7 +151,7 @@ struct OlderBuildTests {
         let database = try DatabaseQueue(path: tool.folder.file("app.sqlite").path)
         let schema = try SchemaMigrator(directory: tool.folder.file("Migrations"))
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "3.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
+            name: "Library", currentVersion: "3.0", adopting: Adoption { "1.0" }, store: .inMemory())
         manager.whenMigratingToVersion("3.0", migrate: schema, in: database)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .tooOld)

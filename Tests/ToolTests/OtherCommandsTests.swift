@@ -61,7 +61,7 @@ struct OtherCommandsTests {
     private func makeStore(at url: URL) throws {
         for version in ["1.0", "2.0"] {
             let manager = try MigrationManager(
-                name: "Library", currentVersion: version, adopting: .newApp, store: JSONStore(at: url))
+                name: "Library", currentVersion: version, adopting: .newApp, store: .jsonFile(at: url))
             manager.whenMigratingToVersion("1.0") {}
             if version == "2.0" { manager.whenMigratingToVersion("2.0") {} }
             try manager.migrate()

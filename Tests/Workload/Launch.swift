@@ -84,14 +84,14 @@ struct Launch {
 
     private func migrate() throws -> AppMigrations.Launch {
         let database = try openDatabase()
-        let store: any MigrationStore =
+        let store: MigrationStore =
             switch scenario.store {
             case .json:
-                try JSONStore(
+                try MigrationStore.jsonFile(
                     at: URL(fileURLWithPath: "\(folder)/migrations.json"),
                     movedFrom: oldPaths("migrations.json").map { URL(fileURLWithPath: $0) })
             case .sqlite:
-                try opening { try SQLiteStore(file("migrations.sqlite").openQueue()) }
+                try opening { try MigrationStore.database(file("migrations.sqlite").openQueue()) }
             }
         let manager = try manager(store, database, options(onEvent: reporting()))
         if let stop = scenario.stop, version == nil { try manager.migrate(through: stop) }
@@ -105,7 +105,7 @@ struct Launch {
 
     /// Makes the app's manager.
     private func manager(
-        _ store: any MigrationStore, _ database: any DatabaseWriter, _ options: MigrationOptions
+        _ store: MigrationStore, _ database: any DatabaseWriter, _ options: MigrationOptions
     ) throws -> MigrationManager {
         let current = version ?? scenario.version
         let manager = try MigrationManager(
@@ -178,7 +178,7 @@ struct Launch {
     }
 
     /// Migrates a manager that came with version 2.0: by now, the first one has made tables in any case.
-    private func migrateSecondManager(_ store: any MigrationStore, _ database: any DatabaseWriter) throws {
+    private func migrateSecondManager(_ store: MigrationStore, _ database: any DatabaseWriter) throws {
         let manager = try MigrationManager(
             name: "Second", currentVersion: scenario.version, adopting: secondAdoption(database),
             store: store, options: options())

@@ -108,7 +108,7 @@ extension JournalApp {
     private func manager(_ name: String) throws -> MigrationManager {
         try MigrationManager(
             name: name, currentVersion: release.version, adopting: .newApp,
-            store: JSONStore(at: folder.record),
+            store: .jsonFile(at: folder.record),
             options: MigrationOptions(onEvent: { [onEvent] in onEvent(.migration($0)) }))
     }
 

@@ -42,7 +42,7 @@ public final class MigrationManager {
     public private(set) lazy var deferredProgress: Progress = StepProgress(totalUnitCount: 1)
 
     /// The store that keeps the manager's record.
-    package var store: any MigrationStore { registration.storePlace.store }
+    package var store: any RecordStorage { registration.storePlace.store }
 
     let options: MigrationOptions
     let adopting: Adoption
@@ -74,7 +74,7 @@ public final class MigrationManager {
     /// - Throws: ``MigrationError`` with the code `invalidConfiguration`.
     public init(
         name: String = "default", currentVersion: AppVersion? = nil, adopting: Adoption,
-        store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+        store: MigrationStore? = nil, options: MigrationOptions = MigrationOptions()
     ) throws {
         let current = try currentVersion ?? .ofMainBundle()
         guard current.subMigration == nil else {
@@ -93,7 +93,7 @@ public final class MigrationManager {
         self.options = options
         self.adopting = adopting
         build = Build(of: current)
-        let store = try store ?? JSONStore.inApplicationSupport()
+        let store = try store?.storage ?? JSONStore.inApplicationSupport()
         registration = Registration(
             manager: name, current: current,
             storePlace: StorePlace.of(observer?.watching(store) ?? store), aboveCurrent: options.aboveCurrent)
@@ -110,7 +110,7 @@ public final class MigrationManager {
     /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, also when the text is not a version.
     public convenience init(
         name: String = "default", currentVersion: String, adopting: Adoption,
-        store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+        store: MigrationStore? = nil, options: MigrationOptions = MigrationOptions()
     ) throws {
         let version: AppVersion
         do {

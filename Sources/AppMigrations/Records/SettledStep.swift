@@ -45,49 +45,19 @@ public struct SettledStep: Sendable, Equatable {
     }
 }
 
-// A line of a history, as stores keep it.
-extension SettledStep: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case manager, version, kind, outcome, date, seconds, app
-    }
-
-    /// Decodes a step that ``encode(to:)`` has encoded.
-    ///
-    /// - Parameter decoder: the decoder, of any format.
-    /// - Throws: `DecodingError`, also for an outcome that a newer version of the package has added.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let kind = try container.decodeIfPresent(String.self, forKey: .kind) ?? WorkID.Kind.step.rawValue
-        guard let kind = WorkID.Kind(rawValue: kind) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .kind, in: container, debugDescription: "\(kind) is no kind of work")
-        }
-        self.init(
-            MigrationWork(
-                WorkID(try container.decode(AppVersion.self, forKey: .version), kind),
-                of: try container.decode(String.self, forKey: .manager), in: .store, database: nil),
-            outcome: try container.decode(Outcome.self, forKey: .outcome),
-            date: try Date(try container.decode(String.self, forKey: .date), strategy: Self.dateStyle),
-            // Duration traps on numbers that it cannot hold.
-            duration: try container.decodeIfPresent(Double.self, forKey: .seconds).flatMap {
-                abs($0) < 1e12 ? .seconds($0) : nil
-            },
-            appVersion: try container.decode(AppVersion.self, forKey: .app))
-    }
-
-    /// Encodes the step, its date in ISO 8601 and its duration in seconds.
-    ///
-    /// - Parameter encoder: the encoder, of any format.
-    /// - Throws: the error of the encoder.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(manager, forKey: .manager)
-        try container.encode(version, forKey: .version)
-        if work.id.kind != .step { try container.encode(work.id.kind.rawValue, forKey: .kind) }
-        try container.encode(outcome, forKey: .outcome)
-        try container.encode(date.recordable.formatted(Self.dateStyle), forKey: .date)
-        try container.encodeIfPresent(duration?.inSeconds, forKey: .seconds)
-        try container.encode(appVersion, forKey: .app)
+// A line of a history.
+extension SettledStep {
+    /// The line's JSON; a kind or an outcome that a newer version of the package has added does not decode.
+    private struct Line: Codable {
+        let manager: String
+        let version: AppVersion
+        /// Left out for a step.
+        let kind: WorkID.Kind?
+        let outcome: Outcome
+        /// In ISO 8601.
+        let date: String
+        let seconds: Double?
+        let app: AppVersion
     }
 
     /// To the millisecond, so that steps of one launch keep their order.
@@ -107,13 +77,25 @@ extension SettledStep: Codable {
     package func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self)
+        return try encoder.encode(
+            Line(
+                manager: manager, version: version, kind: work.id.kind == .step ? nil : work.id.kind,
+                outcome: outcome, date: date.recordable.formatted(Self.dateStyle),
+                seconds: duration?.inSeconds, app: appVersion))
     }
 
     /// Parses a line of JSON; nil for one that is cut off, or that a newer version of the package wrote.
     package init?(json: Data) {
-        guard let step = try? JSONDecoder().decode(SettledStep.self, from: json) else { return nil }
-        self = step
+        guard let line = try? JSONDecoder().decode(Line.self, from: json),
+            let date = try? Date(line.date, strategy: Self.dateStyle)
+        else { return nil }
+        self.init(
+            MigrationWork(
+                WorkID(line.version, line.kind ?? .step), of: line.manager, in: .store, database: nil),
+            outcome: line.outcome, date: date,
+            // Duration traps on numbers that it cannot hold.
+            duration: line.seconds.flatMap { abs($0) < 1e12 ? .seconds($0) : nil },
+            appVersion: line.app)
     }
 }
 

@@ -31,21 +31,12 @@ package struct UnfinishedStep: Sendable {
     package let running: OpenWork.Start?
 }
 
-/// Everything that a ``MigrationStore`` remembers: an opaque value, which a store keeps as bytes.
+/// Everything that a ``MigrationStore`` remembers: as a JSON document, or in rows of a table.
 ///
-/// Encode it with any encoder, and decode what you have kept; keys that a newer version of the package wrote
-/// are kept as they are. A store that has never been used is `StoreState()`.
-///
-/// ```swift
-/// func read(_ manager: String) throws -> StoreState {
-///     guard let data = keychain.data else { return StoreState() }
-///     return try JSONDecoder().decode(StoreState.self, from: data)
-/// }
-/// ```
-///
-/// A state holds what concerns *all* managers of a store, so that they share the app versions that the store
-/// has seen.
-public struct StoreState: Sendable, Equatable {
+/// Keys that a newer version of the package wrote are kept as they are. A store that has never been used is
+/// `StoreState()`. A state holds what concerns *all* managers of a store, so that they share the app versions that the
+/// store has seen.
+package struct StoreState: Sendable, Equatable {
     private static let format = "1.0"
 
     private var root: [String: JSONValue]
@@ -56,15 +47,11 @@ public struct StoreState: Sendable, Equatable {
     /// Decoded once: every manager asks for it.
     package private(set) var seen: [String: [SeenVersion]] = [:]
 
-    /// The steps that this change has settled.
-    ///
-    /// A store that keeps a history appends them to it.
-    ///
-    /// Always empty in a state that was read or decoded.
-    public package(set) var newHistory: [SettledStep] = []
+    /// The steps that this change has settled, to append to the history; empty in a state that was read.
+    package var newHistory: [SettledStep] = []
 
     /// Creates the state of a store that has never been used.
-    public init() {
+    package init() {
         root = ["format": .string(Self.format), "seen": .object([:]), "managers": .object([:])]
     }
 
@@ -84,25 +71,6 @@ public struct StoreState: Sendable, Equatable {
                 "format \(format) is newer than \(Self.format), which this version of AppMigrations reads",
                 remedy: "A newer version of the app wrote it: update the app.")
         }
-    }
-}
-
-extension StoreState: Codable {
-    /// Decodes a state.
-    ///
-    /// - Parameter decoder: the decoder to read from.
-    /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`, or the decoder's own error.
-    public init(from decoder: any Decoder) throws {
-        try self.init(root: try decoder.singleValueContainer().decode([String: JSONValue].self))
-    }
-
-    /// Encodes the state, with every key that this version of the package does not know.
-    ///
-    /// - Parameter encoder: the encoder to write to.
-    /// - Throws: the encoder's error.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(root)
     }
 }
 

@@ -39,7 +39,7 @@ final class RunLock: Sendable {
     ///
     /// - Throws: ``MigrationError`` with the code `locked`, when the time is up.
     static func take(
-        _ manager: String, of store: any MigrationStore, waitingFor limit: Duration
+        _ manager: String, of store: any RecordStorage, waitingFor limit: Duration
     ) throws -> RunLock {
         RunLock(manager, try store.lock(manager, waitingUpTo: limit) { timeout(manager, $0, limit) })
     }
@@ -48,7 +48,7 @@ final class RunLock: Sendable {
     ///
     /// - Throws: ``MigrationError`` with the code `locked`, when the time is up; `CancellationError`.
     static func take(
-        _ manager: String, of store: any MigrationStore, waitingFor limit: Duration,
+        _ manager: String, of store: any RecordStorage, waitingFor limit: Duration,
         isolation: isolated (any Actor)?
     ) async throws -> RunLock {
         let deadline = ContinuousClock.now + limit

@@ -42,7 +42,7 @@ final class RunState {
 
     var manager: String { plan.request.manager }
 
-    func store(of pending: LaunchPlan.PendingStep) -> any MigrationStore {
+    func store(of pending: LaunchPlan.PendingStep) -> any RecordStorage {
         plan.places[pending.place].steps.place.store
     }
 

@@ -7,7 +7,7 @@ final class Checkpoints: Sendable {
     private let saved = Locked(false)
     private let work: MigrationWork
     private let step: MigrationStep
-    private let store: any MigrationStore
+    private let store: any RecordStorage
     private let timeout: Duration
     private let isOver: (@Sendable () -> Bool)?
 
@@ -16,7 +16,7 @@ final class Checkpoints: Sendable {
     ///   - timeout: how long a write waits for another writer.
     ///   - isOver: returns true if the step should stop after a checkpoint; nil if it never should.
     init(
-        of work: MigrationWork, _ step: MigrationStep, in store: any MigrationStore,
+        of work: MigrationWork, _ step: MigrationStep, in store: any RecordStorage,
         waitingUpTo timeout: Duration, isOver: (@Sendable () -> Bool)?
     ) {
         self.work = work

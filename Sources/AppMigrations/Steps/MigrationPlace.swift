@@ -10,7 +10,7 @@ package protocol MigrationPlace: Sendable {
     var name: String { get }
 
     /// The store that keeps the place's records.
-    var store: any MigrationStore { get }
+    var store: any RecordStorage { get }
 
     /// Reads what the place remembers about a manager, and what its schema steps still have to do.
     ///
@@ -36,10 +36,10 @@ extension MigrationPlace {
 
 /// A store that is not in a database, as a place for plain closures.
 package struct StorePlace: MigrationPlace {
-    package let store: any MigrationStore
+    package let store: any RecordStorage
 
     /// Returns the place that a store is in.
-    package static func of(_ store: any MigrationStore) -> any MigrationPlace {
+    package static func of(_ store: any RecordStorage) -> any MigrationPlace {
         store as? any MigrationPlace ?? StorePlace(store: store)
     }
 

@@ -3,7 +3,7 @@
 /// Only `MigrationTesting` has one; in an app there is none.
 package protocol LaunchObserver: Sendable {
     /// Returns the store that a manager uses in place of its own.
-    func watching(_ store: any MigrationStore) -> any MigrationStore
+    func watching(_ store: any RecordStorage) -> any RecordStorage
 
     /// Receives a database in which a manager has steps.
     func willUse(_ place: any MigrationPlace)

@@ -1,11 +1,5 @@
-/// A store that forgets everything with the process.
-///
-/// For tests and previews.
-///
-/// ```swift
-/// let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: InMemoryStore())
-/// ```
-public final class InMemoryStore: MigrationStore {
+/// Keeps records in memory, and forgets them with the process.
+package final class InMemoryStore: RecordStorage {
     private struct Contents {
         var state = StoreState()
         var locked: Set<String> = []
@@ -13,26 +7,17 @@ public final class InMemoryStore: MigrationStore {
 
     private let contents = Locked(Contents())
 
-    /// Creates a store that has never been used.
-    public init() {}
+    package init() {}
 
-    /// `memory`.
-    public var name: String { "memory" }
+    package var name: String { "memory" }
 
-    /// Returns what the store keeps.
-    ///
-    /// - Parameter manager: the name of the manager.
-    public func read(_ manager: String) -> StoreState {
+    package func read(_ manager: String) -> StoreState {
         contents.withLock { $0.state }
     }
 
-    /// Changes what the store keeps.
-    ///
-    /// - Parameters:
-    ///   - manager: the name of the manager.
-    ///   - change: changes the state; when it throws, the state stays.
-    /// - Throws: the error of the change.
-    public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) rethrows {
+    package func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) rethrows {
         try contents.withLock { contents in
             var state = contents.state
             try change(&state)
@@ -41,15 +26,19 @@ public final class InMemoryStore: MigrationStore {
         }
     }
 
-    /// Tries to lock a manager for a run.
-    ///
-    /// - Parameter manager: the name of the manager.
-    public func lock(_ manager: String) -> StoreLock {
+    package func lock(_ manager: String) -> StoreLock {
         guard contents.withLock({ $0.locked.insert(ManagerName(manager).key).inserted }) else {
             return .held(by: "this process")
         }
         return .acquired { [contents] in
             contents.withLock { _ = $0.locked.remove(ManagerName(manager).key) }
         }
+    }
+
+    /// Returns nothing: no history is kept.
+    package func history(_ manager: String) -> [SettledStep] { [] }
+
+    package func setAside(replacingWith state: StoreState) {
+        contents.withLock { $0.state = state }
     }
 }

@@ -1,15 +1,10 @@
-public import Foundation
+import Foundation
 import MigrationDiagnostics
 
 // A record that older versions of the app had elsewhere.
 extension JSONStore {
-    /// Settles which of two records the app goes on with, after the error `twoRecords`.
-    ///
-    /// - Parameters:
-    ///   - kept: the file to go on with.
-    ///   - other: the other file, which stays where it is, under a dated name.
-    /// - Throws: ``MigrationError``, when there is no file to keep, or the other one cannot be renamed.
-    public static func keep(_ kept: URL, settingAside other: URL) throws {
+    /// Settles which of two records the app goes on with; see ``MigrationStore/keep(_:settingAside:)``.
+    static func keep(_ kept: URL, settingAside other: URL) throws {
         try StoreAccess.write.of(other.lastPathComponent, at: other.path) {
             guard try DurableFile(at: kept).exists() else {
                 throw MigrationError(
@@ -101,7 +96,7 @@ extension JSONStore {
             """,
             remedy: """
                 Nothing was changed. Find out which of them belongs to the data, and call \
-                JSONStore.keep(_:settingAside:): the other one stays beside it under another name.
+                MigrationStore.keep(_:settingAside:): the other one stays beside it under another name.
                 """)
     }
 }

@@ -1,17 +1,8 @@
-public import Foundation
+package import Foundation
 import MigrationDiagnostics
 
-/// A store in a JSON file, for machines and people to read.
-///
-/// ```swift
-/// let store = try JSONStore(at: folder.appendingPathComponent("migrations.json"))
-/// ```
-///
-/// The store replaces the file as a whole, so that it is never seen half-written, and survives a power cut. Beside
-/// the file are lock files, `<file>.lock` and one for each manager, and `<file>.history`, a line of JSON for each
-/// settled step. You may remove them while no app is running. The file's first line is a checksum; whoever edits the file
-/// by hand removes that line.
-public struct JSONStore: MigrationStore {
+/// Keeps records in a JSON file; see ``MigrationStore/jsonFile(at:movedFrom:)``.
+package struct JSONStore: RecordStorage {
     /// The data that must be on the disk before a record says that a step is complete.
     package enum Durability: Sendable {
         /// Everything written to the store's file system, by any process: files that a step wrote without syncing
@@ -25,31 +16,18 @@ public struct JSONStore: MigrationStore {
     package let url: URL
 
     /// The file's name.
-    public let name: String
+    package let name: String
 
     let file: DurableFile
     private let durability: Durability
     /// The contents read last, for the other managers of a launch.
     private let known = Locked<Known?>(nil)
 
-    /// Creates a store in a file, which need not exist yet.
-    ///
-    /// Create its folder before you migrate. Until then, the store is like one that was never used: an extension whose role
-    /// is `.waitsForApp` waits, and a manager that would write throws `invalidConfiguration`.
-    ///
     /// - Parameters:
-    ///   - url: the file. Not in a folder that the system may clear, such as Caches: an install whose record is gone looks
-    ///     like a fresh one.
-    ///   - oldURLs: where older versions of the app had the file, the newest first. If it is still there, it is moved
-    ///     here, with its history, so that the store begins where the old one ends.
-    /// - Throws: ``MigrationError`` with the code `twoRecords`, when two of the files hold records; the error of a file that
-    ///   cannot be moved. Nothing is lost then.
-    public init(at url: URL, movedFrom oldURLs: [URL] = []) throws {
-        try self.init(at: url, movedFrom: oldURLs, durability: .fileSystem)
-    }
-
-    /// Creates a store that need not wait for files that steps have written, for tests.
-    package init(at url: URL, movedFrom oldURLs: [URL] = [], durability: Durability) throws {
+    ///   - url: the file, which need not exist yet.
+    ///   - oldURLs: where older versions of the app had it, the newest first.
+    ///   - durability: what must be on the disk before the record; less of it for tests.
+    package init(at url: URL, movedFrom oldURLs: [URL] = [], durability: Durability = .fileSystem) throws {
         self.url = url
         name = url.lastPathComponent
         self.durability = durability
@@ -80,7 +58,7 @@ public struct JSONStore: MigrationStore {
     ///
     /// - Parameter manager: the manager that asks.
     /// - Throws: ``MigrationError``, when the file cannot be read or understood.
-    public func read(_ manager: String) throws -> StoreState {
+    package func read(_ manager: String) throws -> StoreState {
         try known.withLock { known in
             if let known, known.file == file.state { return known.contents }
             let (contents, state) = try contentsAndState()
@@ -89,24 +67,32 @@ public struct JSONStore: MigrationStore {
         }
     }
 
+    static let defaultTimeout: Duration = .seconds(5)
+
     /// Changes what the file holds, under a short lock that all its writers take.
     ///
     /// If the system replaces the file, but cannot sync its folder, this throws although ``read(_:)`` returns the new
     /// contents; a power cut may bring back the old ones.
-    ///
-    /// - Parameters:
-    ///   - manager: the manager that asks.
-    ///   - change: changes the contents; when it throws, nothing is written.
-    /// - Throws: ``MigrationError``, or the error of the change.
-    public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
-        try update(manager, waitingUpTo: Self.defaultTimeout, change)
+    package func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
+        try withWriteLock(waitingUpTo: limit) {
+            var state = try contentsAndState().contents
+            try change(&state)
+            let lines = try state.newHistory.map { try $0.json() }
+            try historyFile.appending(lines, permissions: file.permissions) {
+                try file.replace(with: try state.json())
+            }
+            // If this fails, the new record and its history stay: other processes may have read them.
+            try file.syncName()
+        }
     }
 
     /// Tries to lock a manager for a run, with a lock file of its own beside the store.
     ///
     /// - Parameter manager: the name of the manager.
     /// - Throws: ``MigrationError``, when the lock file cannot be created.
-    public func lock(_ manager: String) throws -> StoreLock {
+    package func lock(_ manager: String) throws -> StoreLock {
         try requireFolder()
         let lock = try access(.write) {
             try FileLock(
@@ -123,7 +109,7 @@ public struct JSONStore: MigrationStore {
     ///
     /// - Parameter manager: the name of the manager.
     /// - Throws: ``MigrationError``, when the file of the history cannot be read.
-    public func history(_ manager: String) throws -> [SettledStep] {
+    package func history(_ manager: String) throws -> [SettledStep] {
         try fullHistory().filter { $0.belongs(to: manager) }
     }
 
@@ -148,7 +134,7 @@ public struct JSONStore: MigrationStore {
     ///
     /// - Parameter state: the state to begin anew with.
     /// - Throws: ``MigrationError``, when the file cannot be replaced.
-    public func setAside(replacingWith state: StoreState) throws {
+    package func setAside(replacingWith state: StoreState) throws {
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             try file.keepAside()
             try file.replace(with: try state.json())
@@ -186,25 +172,6 @@ public struct JSONStore: MigrationStore {
     }
 }
 
-extension JSONStore: WaitingStore {
-    static let defaultTimeout: Duration = .seconds(5)
-
-    package func update(
-        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
-    ) throws {
-        try withWriteLock(waitingUpTo: limit) {
-            var state = try contentsAndState().contents
-            try change(&state)
-            let lines = try state.newHistory.map { try $0.json() }
-            try historyFile.appending(lines, permissions: file.permissions) {
-                try file.replace(with: try state.json())
-            }
-            // If this fails, the new record and its history stay: other processes may have read them.
-            try file.syncName()
-        }
-    }
-}
-
 extension JSONStore {
     /// The default store of an app: `<Application Support>/<bundle identifier>/migrations.json`.
     ///
@@ -213,7 +180,7 @@ extension JSONStore {
         func refusal(_ reason: String) -> MigrationError {
             MigrationError(
                 .invalidConfiguration, "There is no default store here: \(reason).",
-                remedy: "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.")
+                remedy: "Pass one: store: .jsonFile(at: url), or .inMemory() in tests and previews.")
         }
         guard !isPurged else {
             throw refusal("tvOS deletes an app's files when it needs space, and the app would look new")
@@ -240,7 +207,7 @@ extension JSONStore {
         } catch {
             throw MigrationError(
                 .invalidConfiguration, "The app's folder in Application Support cannot be created: \(error).",
-                remedy: "Pass a store in a folder that exists: store: try JSONStore(at: url).",
+                remedy: "Pass a store in a folder that exists: store: .jsonFile(at: url).",
                 underlyingError: error)
         }
         return try JSONStore(at: folder.appendingPathComponent("migrations.json"))

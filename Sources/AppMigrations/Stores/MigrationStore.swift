@@ -1,138 +1,56 @@
-import Foundation
-import MigrationDiagnostics
+public import Foundation
 
-/// A place that keeps the records of managers.
-///
-/// One store serves any number of managers. ``JSONStore`` is a file, ``InMemoryStore`` is for tests, and
-/// `SQLiteStore` (in SchemaMigrations) is a SQLite database.
-///
-/// ## Implementing a store
-///
-/// A store keeps one opaque value, its ``StoreState``, as bytes. Its methods may be called on any thread, and by
-/// several processes at once.
-///
-/// - **Unreadable is not absent.** `read` returns an empty state only if the store is known to hold none. Whatever
-///   cannot be read or understood is a ``MigrationError`` with the code `unreadableStore`, `damagedStore` or
-///   `newerFormat`: otherwise the manager would take an old install for a fresh one, and lose data.
-/// - **Durable means durable.** When `update` returns, its change survives a power cut; when it throws,
-///   nothing has changed.
-///
-/// `StoreConformance` (in MigrationTesting) tests all of it:
+/// Where managers keep their records: a JSON file, a database, or memory.
 ///
 /// ```swift
-/// import MigrationTesting
-///
-/// try StoreConformance { folder in try MyStore(in: folder) }.check()
+/// let store = try MigrationStore.jsonFile(at: folder.appendingPathComponent("migrations.json"))
 /// ```
-public protocol MigrationStore: Sendable {
-    /// The name that messages use: a file's name, for instance.
-    var name: String { get }
+///
+/// One store serves any number of managers. A store in a database is made by `database(_:)`, in SchemaMigrations.
+public struct MigrationStore: Sendable {
+    package let storage: any RecordStorage
 
-    /// Returns what the store keeps. Neither writes nor locks.
+    package init(_ storage: any RecordStorage) {
+        self.storage = storage
+    }
+
+    /// Returns a store in a JSON file, for machines and people to read.
     ///
-    /// - Parameter manager: the manager that asks. A store may leave out the records of all others.
-    /// - Throws: ``MigrationError``, when the contents cannot be read or understood.
-    func read(_ manager: String) throws -> StoreState
-
-    /// Reads the state, changes it, and writes it back: atomically, durably, and with no other change in between.
+    /// The file need not exist yet, but create its folder before you migrate. Until then, the store is like one that was never
+    /// used: an extension whose role is `.waitsForApp` waits, and a manager that would write throws `invalidConfiguration`.
+    ///
+    /// The store replaces the file as a whole, so that it is never seen half-written, and survives a power cut. Beside
+    /// the file are lock files, `<file>.lock` and one for each manager, and `<file>.history`, a line of JSON for each
+    /// settled step. You may remove them while no app is running. The file's first line is a checksum; whoever edits the file
+    /// by hand removes that line.
     ///
     /// - Parameters:
-    ///   - manager: the manager that asks.
-    ///   - change: is called once; when it throws, nothing is written. Append the state's
-    ///     ``StoreState/newHistory`` to the history, if the store keeps one.
-    /// - Throws: ``MigrationError``, or the error of the change; nothing is written then.
-    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws
-
-    /// Tries to lock a manager for a run, without waiting.
-    ///
-    /// Deferred steps take further locks, each under the manager's name with a NUL and a word after it. All bytes of a
-    /// name count.
-    ///
-    /// The lock excludes other objects, threads and processes that lock the same manager; `read` and `update` do
-    /// not need it. It must die with its process.
-    ///
-    /// - Parameter manager: the name of the manager, or a longer one that begins with it.
-    /// - Throws: ``MigrationError``, when the store cannot be written.
-    func lock(_ manager: String) throws -> StoreLock
-
-    /// Returns every settled step of a manager, oldest first. By default, a store keeps no history.
-    ///
-    /// - Parameter manager: the name of the manager.
-    /// - Throws: ``MigrationError``, when the history cannot be read.
-    func history(_ manager: String) throws -> [SettledStep]
-
-    /// Sets damaged contents aside, under a dated name, and begins anew with a state: at once, so that no crash in
-    /// between leaves a store that looks as if it had never been used.
-    ///
-    /// By default, throws a ``MigrationError``: the store cannot do so.
-    ///
-    /// - Parameter state: the state to begin anew with.
-    /// - Throws: ``MigrationError``, when the store cannot do so.
-    func setAside(replacingWith state: StoreState) throws
-}
-
-extension MigrationStore {
-    /// Returns nothing: the store keeps no history.
-    ///
-    /// - Parameter manager: the name of the manager.
-    /// - Throws: nothing.
-    public func history(_ manager: String) throws -> [SettledStep] { [] }
-
-    /// Throws: the store cannot set its contents aside.
-    ///
-    /// - Parameter state: the state to begin anew with.
-    /// - Throws: ``MigrationError``, always.
-    public func setAside(replacingWith state: StoreState) throws {
-        throw MigrationError(
-            .damagedStore, "\(name) is damaged, and this kind of store cannot set its contents aside.",
-            remedy: "Remove the contents by hand, or implement setAside(replacingWith:) in the store.")
-    }
-}
-
-/// A store whose writers wait for each other.
-package protocol WaitingStore: MigrationStore {
-    /// Changes the state; see ``MigrationStore/update(_:_:)``.
-    ///
-    /// - Parameter limit: the longest time to wait for another writer.
-    func update(
-        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
-    ) throws
-}
-
-// What a manager does with its stores; errors of every kind become a ``MigrationError`` that names the store.
-extension MigrationStore {
-    /// Returns the record of one manager.
-    package func record(of manager: String) throws -> MigrationRecord? {
-        try StoreAccess.read.of(name) { try read(manager).record(of: manager) }
+    ///   - url: the file. Not in a folder that the system may clear, such as Caches: an install whose record is gone looks
+    ///     like a fresh one.
+    ///   - oldURLs: where older versions of the app had the file, the newest first. If it is still there, it is moved
+    ///     here, with its history, so that the store begins where the old one ends.
+    /// - Throws: ``MigrationError`` with the code `twoRecords`, when two of the files hold records; the error of a file that
+    ///   cannot be moved. Nothing is lost then.
+    public static func jsonFile(at url: URL, movedFrom oldURLs: [URL] = []) throws -> MigrationStore {
+        MigrationStore(try JSONStore(at: url, movedFrom: oldURLs))
     }
 
-    /// Takes a lock, and waits on this thread while another run holds it.
+    /// Returns a store that forgets everything with the process, for tests and previews.
+    ///
+    /// ```swift
+    /// let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: .inMemory())
+    /// ```
+    public static func inMemory() -> MigrationStore {
+        MigrationStore(InMemoryStore())
+    }
+
+    /// Settles which of two JSON files the app goes on with, after the error `twoRecords`.
     ///
     /// - Parameters:
-    ///   - limit: the longest time to wait.
-    ///   - timeout: makes the error for when that is over, from a description of the holder.
-    func lock(
-        _ name: String, waitingUpTo limit: Duration, timeout: (_ holder: String) -> MigrationError
-    ) throws -> HeldLock {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            if let held = try lock(name).held(by: deadline, orThrow: timeout) { return held }
-            Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
-        }
-    }
-
-    /// Changes what the store keeps; see ``update(_:_:)``.
-    ///
-    /// - Parameter limit: the longest time to wait for another writer, if the store's writers wait.
-    package func change(
-        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
-    ) throws {
-        try StoreAccess.write.of(name) {
-            if let store = self as? any WaitingStore {
-                try store.update(manager, waitingUpTo: limit, change)
-            } else {
-                try update(manager, change)
-            }
-        }
+    ///   - kept: the file to go on with.
+    ///   - other: the other file, which stays where it is, under a dated name.
+    /// - Throws: ``MigrationError``, when there is no file to keep, or the other one cannot be renamed.
+    public static func keep(_ kept: URL, settingAside other: URL) throws {
+        try JSONStore.keep(kept, settingAside: other)
     }
 }

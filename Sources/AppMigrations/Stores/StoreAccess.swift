@@ -48,9 +48,6 @@ package enum StoreAccess: Sendable {
         switch error {
         case let error as MigrationError:
             return error.located(at: .store(name))
-        case let error as DecodingError:
-            return MigrationError.damagedStore("not a record", underlyingError: error).located(
-                at: .store(name))
         case let error as LockTimeout:
             return MigrationError(
                 .locked,

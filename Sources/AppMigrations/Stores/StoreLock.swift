@@ -1,9 +1,9 @@
 /// The result of an attempt to lock a manager.
-public enum StoreLock: Sendable {
+package enum StoreLock: Sendable {
     /// The lock is held until the closure is called.
     ///
-    /// `wasReleased` is true if the last holder released the lock, so that it has not died while it held it. Leave it out
-    /// if the store cannot know.
+    /// `wasReleased` is true if the last holder released the lock, so that it has not died while it held it;
+    /// false if that is unknown.
     case acquired(wasReleased: Bool = false, release: @Sendable () -> Void)
 
     /// Somebody else holds the lock. Says who, as far as that is known: `process 417`.

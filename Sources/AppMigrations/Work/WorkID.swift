@@ -1,6 +1,6 @@
 /// Names a piece of work among all of one manager in one place.
 package struct WorkID: Sendable, Hashable {
-    package enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, Codable, CaseIterable {
         case step
         case schemaStep = "schema step"
         case versionChange = "version change"

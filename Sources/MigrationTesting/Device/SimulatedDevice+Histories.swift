@@ -10,7 +10,7 @@ extension SimulatedDevice {
     ///
     /// ```swift
     /// try SimulatedDevice.histories(versions: ["1.0", "1.1", "2.0"]) { folder, version in
-    ///     let store = try JSONStore(at: folder.appendingPathComponent("records.json"))
+    ///     let store = try MigrationStore.jsonFile(at: folder.appendingPathComponent("records.json"))
     ///     let manager = try MigrationManager(
     ///         currentVersion: version, adopting: .newApp, store: store, options: MigrationOptions(aboveCurrent: .leaveOut))
     ///     manager.whenMigratingToVersion("1.1") { try moveArchive() }

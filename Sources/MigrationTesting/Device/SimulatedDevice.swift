@@ -7,7 +7,7 @@ public import Foundation
 /// @Test func upgradeOutlivesADeath() throws {
 ///     let device = try SimulatedDevice { folder, version in
 ///         let manager = try MigrationManager(
-///             currentVersion: version, adopting: .newApp, store: JSONStore(at: folder.appendingPathComponent("records.json")),
+///             currentVersion: version, adopting: .newApp, store: .jsonFile(at: folder.appendingPathComponent("records.json")),
 ///             options: MigrationOptions(aboveCurrent: .leaveOut))
 ///         manager.whenMigratingToVersion("1.1") { try moveArchive() }
 ///         manager.whenMigratingToVersion("2.0") { try moveArchive() }

@@ -88,7 +88,7 @@ package final class SimulatedProcess: Sendable {
 }
 
 extension SimulatedProcess: LaunchObserver {
-    package func watching(_ store: any MigrationStore) -> any MigrationStore {
+    package func watching(_ store: any RecordStorage) -> any RecordStorage {
         WatchedStore(base: store, process: self)
     }
 

@@ -1,17 +1,17 @@
 package import AppMigrations
 
 /// A store whose calls throw and write nothing once the process is dead.
-package struct WatchedStore: MigrationPlace, MigrationStore {
-    private let base: any MigrationStore
+package struct WatchedStore: MigrationPlace, RecordStorage {
+    private let base: any RecordStorage
     private let process: SimulatedProcess
 
-    package init(base: any MigrationStore, process: SimulatedProcess) {
+    package init(base: any RecordStorage, process: SimulatedProcess) {
         self.base = base
         self.process = process
     }
 
     package var name: String { base.name }
-    package var store: any MigrationStore { self }
+    package var store: any RecordStorage { self }
     package var id: PlaceID { place.id }
 
     private var place: any MigrationPlace { StorePlace.of(base) }
@@ -32,9 +32,11 @@ package struct WatchedStore: MigrationPlace, MigrationStore {
         return try base.read(manager)
     }
 
-    package func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+    package func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
         try process.moment()
-        try base.update(manager, change)
+        try base.update(manager, waitingUpTo: limit, change)
         try process.moment()
     }
 

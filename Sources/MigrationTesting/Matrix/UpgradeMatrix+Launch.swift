@@ -41,7 +41,7 @@ private struct FixedBatches: LaunchObserver {
     let batchSize: Int
     let isTimeOver = false
 
-    func watching(_ store: any MigrationStore) -> any MigrationStore { store }
+    func watching(_ store: any RecordStorage) -> any RecordStorage { store }
     func willUse(_ place: any MigrationPlace) {}
     func note(_ event: MigrationEvent) {}
 }

@@ -3,7 +3,7 @@ import GRDB
 
 // A database in which a manager's steps do and record their work.
 extension SQLiteStore: MigrationPlace {
-    package var store: any MigrationStore { self }
+    package var store: any RecordStorage { self }
 
     package var failsOthersWhileWriting: Bool {
         guard case .file = id, case .immediateError = database.configuration.busyMode else { return false }

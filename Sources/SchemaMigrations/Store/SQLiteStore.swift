@@ -3,21 +3,30 @@ import Foundation
 public import GRDB
 import MigrationDiagnostics
 
-/// A store in a table of a SQLite database.
-///
-/// ```swift
-/// let store = SQLiteStore(dbQueue)
-/// ```
-///
-/// The database may be one of the app's own, or one that holds nothing else. If steps are
-/// registered for the database, the same table keeps their records.
-public struct SQLiteStore: MigrationStore {
+extension MigrationStore {
+    /// Returns a store in a table of a database that the app has opened.
+    ///
+    /// ```swift
+    /// let manager = try MigrationManager(name: "Library", adopting: .newApp, store: .database(dbQueue))
+    /// ```
+    ///
+    /// The database may be one of the app's own, or one that holds nothing else. If steps are registered for it, the same
+    /// table keeps their records. The first record creates the table.
+    ///
+    /// - Parameter database: the database.
+    public static func database(_ database: any DatabaseWriter) -> MigrationStore {
+        MigrationStore(SQLiteStore(database))
+    }
+}
+
+/// Keeps records in a table of a SQLite database; see `MigrationStore.database(_:)`.
+package struct SQLiteStore: RecordStorage {
     /// The table's name.
     static let table = OwnTables.records
     static let historyTable = OwnTables.history
 
     /// The database file's name.
-    public let name: String
+    package let name: String
 
     /// The database's file, determined once because that asks the file system.
     private let file: URL?
@@ -36,16 +45,7 @@ public struct SQLiteStore: MigrationStore {
         let version: UInt32
     }
 
-    /// Creates a store in a database that the app has opened.
-    ///
-    /// ```swift
-    /// let store = SQLiteStore(dbQueue)
-    /// ```
-    ///
-    /// The store creates the table with the first record.
-    ///
-    /// - Parameter database: the database.
-    public init(_ database: any DatabaseWriter) {
+    package init(_ database: any DatabaseWriter) {
         let file = database.file
         self.database = database
         self.file = file
@@ -53,19 +53,11 @@ public struct SQLiteStore: MigrationStore {
         name = file.databaseName
     }
 
-    /// Creates a store in a database file, and the file if it does not exist.
-    ///
-    /// - Parameter path: the file.
-    /// - Throws: `MigrationError`, when it cannot open the file.
-    public init(path: String) throws {
-        try self.init(SQLiteFile(path: path).openQueue())
-    }
-
     /// Returns the state of one manager.
     ///
     /// - Parameter manager: the name of the manager.
     /// - Throws: `MigrationError`, when the database cannot be read.
-    public func read(_ manager: String) throws -> StoreState {
+    package func read(_ manager: String) throws -> StoreState {
         try read(manager, waitingUpTo: .defaultBusyTimeout)
     }
 
@@ -78,20 +70,29 @@ public struct SQLiteStore: MigrationStore {
     }
 
     /// Changes the state of one manager, in a transaction.
-    ///
-    /// - Parameters:
-    ///   - manager: the name of the manager.
-    ///   - change: changes the state; when it throws, nothing is written.
-    /// - Throws: `MigrationError`, or the error of the change.
-    public func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
-        try update(manager, waitingUpTo: .defaultBusyTimeout, change)
+    package func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
+        try StoreAccess.write.of(name) {
+            // Outside the access to the database, so that the app can use its connection meanwhile.
+            try waitWhileBusy(upTo: limit) {
+                try database.unsafeReentrantWrite { db in
+                    guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
+                    try db.withDurableCommits(waitingUpTo: .zero) {
+                        try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: limit) {
+                            try update(manager, db, change)
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Returns every settled step of a manager, oldest first.
     ///
     /// - Parameter manager: the name of the manager.
     /// - Throws: `MigrationError`, when the database cannot be read.
-    public func history(_ manager: String) throws -> [SettledStep] {
+    package func history(_ manager: String) throws -> [SettledStep] {
         try StoreAccess.read.of(name) {
             try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
                 try Self.history(of: manager, db)
@@ -149,7 +150,7 @@ public struct SQLiteStore: MigrationStore {
     ///
     /// - Parameter state: the state to begin anew with.
     /// - Throws: `MigrationError`, when the database cannot be written.
-    public func setAside(replacingWith state: StoreState) throws {
+    package func setAside(replacingWith state: StoreState) throws {
         try StoreAccess.write.of(name) {
             try database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
@@ -168,30 +169,10 @@ public struct SQLiteStore: MigrationStore {
     ///
     /// - Parameter manager: the name of the manager.
     /// - Throws: `MigrationError`, when the lock's file cannot be made.
-    public func lock(_ manager: String) throws -> StoreLock {
+    package func lock(_ manager: String) throws -> StoreLock {
         guard let file else { return try MemoryLocks.lock(id, manager) }
         let url = file.appendingPathExtension("\(manager.asFileName).lock")
         return try StoreAccess.write.of(name, at: url.path) { try FileLock(at: url).take() }
-    }
-}
-
-extension SQLiteStore: WaitingStore {
-    package func update(
-        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
-    ) throws {
-        try StoreAccess.write.of(name) {
-            // Outside the access to the database, so that the app can use its connection meanwhile.
-            try waitWhileBusy(upTo: limit) {
-                try database.unsafeReentrantWrite { db in
-                    guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
-                    try db.withDurableCommits(waitingUpTo: .zero) {
-                        try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: limit) {
-                            try update(manager, db, change)
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -46,7 +46,7 @@ struct MigrationErrorReadersTests {
 
     @Test("is grouped by the step, and tells a crash reporter what is not private")
     func group() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", name: "geheim", store: store)
         for (version, code) in [("2.0", 113_563_010), ("2.0-1", 793_449_010)] as [(AppVersion, Int)] {
             let manager = try MigrationManager(
@@ -102,7 +102,7 @@ struct MigrationErrorReadersTests {
 
     @Test("the report of a launch is summarized by versions, counts and milliseconds")
     func summary() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         var texts: [String?] = []
         let report = try launch(

@@ -17,7 +17,7 @@ struct MigrationErrorTests {
 
     @Test("ends with a period if the step's error has no text")
     func silentStep() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)

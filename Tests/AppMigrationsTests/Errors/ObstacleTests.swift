@@ -7,7 +7,7 @@ import Testing
 @Suite("An obstacle", .timed)
 struct ObstacleTests {
     /// A store whose reading or writing the system refuses.
-    private struct RefusingStore: MigrationStore {
+    private struct RefusingStore: RecordStorage {
         let name = "records"
         let memory = InMemoryStore()
         var reading: (any Error)?
@@ -18,9 +18,11 @@ struct ObstacleTests {
             return memory.read(manager)
         }
 
-        func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+        func update(
+            _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+        ) throws {
             if let writing { throw POSIXError(writing) }
-            try memory.update(manager, change)
+            try memory.update(manager, waitingUpTo: limit, change)
         }
 
         func lock(_ manager: String) -> StoreLock { memory.lock(manager) }
@@ -43,7 +45,7 @@ struct ObstacleTests {
     func deviceLocked() throws {
         let store = RefusingStore(reading: LockedFile())
         let error = try #require(throws: MigrationError.self) {
-            try launch("2.0", steps: ["2.0"], store: store, log: log)
+            try launch("2.0", steps: ["2.0"], store: MigrationStore(store), log: log)
         }
         #expect(error.code == .deviceLocked)
         #expect(
@@ -55,20 +57,22 @@ struct ObstacleTests {
     @Test("The record of a locked device is never replaced")
     func neverReplaced() throws {
         var store = RefusingStore()
-        try launch("1.0", store: store)
+        try launch("1.0", store: MigrationStore(store))
         store.reading = LockedFile()
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: MigrationStore(store))
         let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.5") }
         #expect(error.code == .deviceLocked)
         store.reading = nil
-        #expect(try launch("2.0", store: store).launch == .upgrade(from: "1.0"))
+        #expect(try launch("2.0", store: MigrationStore(store)).launch == .upgrade(from: "1.0"))
     }
 
     @Test("A store without permission is unreadable, and not a locked device")
     func noPermission() throws {
         let store = RefusingStore(reading: POSIXError(.EACCES))
-        let error = try #require(throws: MigrationError.self) { try launch("2.0", store: store) }
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.0", store: MigrationStore(store))
+        }
         #expect(error.code == .unreadableStore)
         #expect(error.message == "records: cannot be read: Permission denied.")
     }
@@ -77,7 +81,9 @@ struct ObstacleTests {
         @Test("A file that a sandbox refuses is unreadable where no device is ever locked")
         func sandbox() throws {
             let store = RefusingStore(reading: POSIXError(.EPERM))
-            let error = try #require(throws: MigrationError.self) { try launch("2.0", store: store) }
+            let error = try #require(throws: MigrationError.self) {
+                try launch("2.0", store: MigrationStore(store))
+            }
             #expect(error.code == .unreadableStore)
             #expect(error.message == "records: cannot be read: Operation not permitted.")
         }
@@ -86,23 +92,26 @@ struct ObstacleTests {
     @Test("A full disk has a code of its own, and the run continues when there is room")
     func diskFull() throws {
         var store = RefusingStore()
-        try launch("1.0", store: store)
+        try launch("1.0", store: MigrationStore(store))
         for code in [POSIXErrorCode.ENOSPC, .EDQUOT] {
             store.writing = code
             let error = try #require(throws: MigrationError.self) {
-                try launch("2.0", steps: ["2.0"], store: store, log: log)
+                try launch("2.0", steps: ["2.0"], store: MigrationStore(store), log: log)
             }
             #expect(error.code == .diskFull)
             #expect(error.remedy == "The disk is full. Free some space, then retry.")
         }
         #expect(log.lines == [])
         store.writing = nil
-        #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed.versions == ["2.0"])
+        #expect(
+            try launch("2.0", steps: ["2.0"], store: MigrationStore(store), log: log).completed.versions == [
+                "2.0"
+            ])
     }
 
     @Test("A step that runs out of space says so", arguments: [true, false])
     func stepWithoutSpace(throwsCocoaError: Bool) throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
@@ -118,7 +127,7 @@ struct ObstacleTests {
 
     @Test("A step that is refused a file of a locked device waits for it")
     func stepOnLockedDevice() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)

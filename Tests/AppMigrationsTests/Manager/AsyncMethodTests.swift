@@ -7,7 +7,7 @@ import Testing
 private final class PlainLibrary {
     private(set) var done: [String] = []
 
-    nonisolated(nonsending) func launch(_ store: InMemoryStore) async throws {
+    nonisolated(nonsending) func launch(_ store: MigrationStore) async throws {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { _ in try await self.performMigration("1.1") }
@@ -28,7 +28,7 @@ private final class PlainLibrary {
 private final class ConcurrentLibrary {
     private(set) var done: [String] = []
 
-    func launch(_ store: InMemoryStore) async throws {
+    func launch(_ store: MigrationStore) async throws {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         for (version, migration) in [("1.1", performMigration1), ("1.2", performMigration2)] {
@@ -51,7 +51,7 @@ private final class ConcurrentLibrary {
 private final class MainLibrary {
     private(set) var done: [String] = []
 
-    func launch(_ store: InMemoryStore) async throws {
+    func launch(_ store: MigrationStore) async throws {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { _ in try await self.performMigration("1.1") }
@@ -76,7 +76,7 @@ private actor LibraryActor {
     private(set) var done: [String] = []
 
     /// Launches with asynchronous methods of its own.
-    func launch(_ store: InMemoryStore) async throws {
+    func launch(_ store: MigrationStore) async throws {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("1.1") { _ in try await self.performMigration("1.1") }
@@ -85,7 +85,7 @@ private actor LibraryActor {
     }
 
     /// Launches a plain class that it holds.
-    func launchPlain(_ store: InMemoryStore) async throws -> [String] {
+    func launchPlain(_ store: MigrationStore) async throws -> [String] {
         try await library.launch(store)
         return library.done
     }
@@ -108,7 +108,7 @@ private func describe(_ actor: (any Actor)?) -> String {
 
 @Suite("Asynchronous methods as steps", .timed)
 struct AsyncMethodTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
 
     init() throws {
         try launch("1.0", store: store)

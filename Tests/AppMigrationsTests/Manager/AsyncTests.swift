@@ -5,7 +5,7 @@ import Testing
 @MainActor
 @Suite("Launching asynchronously", .timed)
 struct AsyncTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     func manager(options: MigrationOptions = MigrationOptions()) throws -> MigrationManager {
@@ -47,7 +47,7 @@ struct AsyncTests {
         actor Library {
             var steps: [AppVersion] = []
 
-            func migrate(_ store: InMemoryStore) async throws {
+            func migrate(_ store: MigrationStore) async throws {
                 let manager = try MigrationManager(
                     name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
                 manager.whenMigratingToVersion("2.0") { context in
@@ -125,10 +125,11 @@ struct AsyncTests {
         let (refusals, continuation) = AsyncStream.makeStream(of: Void.self)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0",
-            adopting: .newApp, store: TellingStore(store: store) { continuation.yield() },
+            adopting: .newApp,
+            store: MigrationStore(TellingStore(store: store.storage) { continuation.yield() }),
             options: MigrationOptions(lockTimeout: .seconds(600)))
         manager.register(["2.0"], log: log)
-        guard case .acquired(_, let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = try store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }
@@ -147,7 +148,7 @@ struct AsyncTests {
     @Test("waiting for another run times out")
     func waitingForTheLockEnds() async throws {
         let manager = try manager(options: MigrationOptions(lockTimeout: .milliseconds(30)))
-        guard case .acquired(_, let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = try store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }
@@ -160,20 +161,22 @@ struct AsyncTests {
 }
 
 /// A store that reports when a lock is held.
-private struct TellingStore: MigrationStore {
-    let store: InMemoryStore
+private struct TellingStore: RecordStorage {
+    let store: any RecordStorage
     let wasHeld: @Sendable () -> Void
 
     var name: String { store.name }
 
-    func read(_ manager: String) throws -> StoreState { store.read(manager) }
+    func read(_ manager: String) throws -> StoreState { try store.read(manager) }
 
-    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
-        try store.update(manager, change)
+    func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
+        try store.update(manager, waitingUpTo: limit, change)
     }
 
     func lock(_ manager: String) throws -> StoreLock {
-        let lock = store.lock(manager)
+        let lock = try store.lock(manager)
         if case .held = lock { wasHeld() }
         return lock
     }

@@ -8,12 +8,12 @@ struct CurrentVersionTests {
     func given() throws {
         #expect(
             try MigrationManager(
-                currentVersion: AppVersion(parsing: "2.1"), adopting: .newApp, store: InMemoryStore()
+                currentVersion: AppVersion(parsing: "2.1"), adopting: .newApp, store: .inMemory()
             )
             .currentVersion == "2.1")
         let text = "2.1"
         #expect(
-            try MigrationManager(currentVersion: text, adopting: .newApp, store: InMemoryStore())
+            try MigrationManager(currentVersion: text, adopting: .newApp, store: .inMemory())
                 .currentVersion == "2.1")
     }
 
@@ -21,7 +21,7 @@ struct CurrentVersionTests {
     func malformed() throws {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(
-                name: "Library", currentVersion: "v2", adopting: .newApp, store: InMemoryStore())
+                name: "Library", currentVersion: "v2", adopting: .newApp, store: .inMemory())
         }
         #expect(error.code == .invalidConfiguration)
         #expect(
@@ -35,7 +35,7 @@ struct CurrentVersionTests {
     func subMigration() throws {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(
-                name: "Library", currentVersion: "1.1-2", adopting: .newApp, store: InMemoryStore())
+                name: "Library", currentVersion: "1.1-2", adopting: .newApp, store: .inMemory())
         }
         #expect(
             error.description == """
@@ -47,7 +47,7 @@ struct CurrentVersionTests {
     @Test("is an error if it is neither passed nor in the bundle, and the message says what to pass")
     func missing() throws {
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(adopting: .newApp, store: InMemoryStore())
+            try MigrationManager(adopting: .newApp, store: .inMemory())
         }
         #expect(
             error.description == """
@@ -65,6 +65,6 @@ struct CurrentVersionTests {
         #expect(error.message.hasPrefix("There is no default store here: "))
         #expect(
             error.remedy
-                == "Pass one: store: try JSONStore(at: url), or InMemoryStore() in tests and previews.")
+                == "Pass one: store: .jsonFile(at: url), or .inMemory() in tests and previews.")
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("A background task for deferred steps", .timed)
 @MainActor
 struct DeferredBackgroundTaskTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
 
     init() throws { try launch("1.0", store: store) }
 

@@ -22,7 +22,7 @@ struct EdgeCaseTests {
         let blocker = folder.file(".migrations.json.new")
         try FileManager.default.createDirectory(at: blocker, withIntermediateDirectories: false)
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: JSONStore(at: url))
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: .jsonFile(at: url))
         manager.register(["1.5"], log: log)
         #expect(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
@@ -39,12 +39,12 @@ struct EdgeCaseTests {
         let link = folder.file("link.json")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
         try Data(#"{"format": "1.0", "seen": {}, "managers": {}}"#.utf8).write(to: url)
-        guard case .acquired(_, let release) = try JSONStore(at: url).lock("Library") else {
+        guard case .acquired(_, let release) = try MigrationStore.jsonFile(at: url).lock("Library") else {
             Issue.record("the lock was taken")
             return
         }
         defer { release() }
-        guard case .held = try JSONStore(at: link).lock("Library") else {
+        guard case .held = try MigrationStore.jsonFile(at: link).lock("Library") else {
             Issue.record("two hold one lock")
             return
         }
@@ -52,7 +52,7 @@ struct EdgeCaseTests {
 
     @Test("a step that crashed keeps its attempts when a step out of order runs before it")
     func lateStepKeepsAttempts() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         try store.changeRecord(of: "Library") { record in
             record?.highest = "2.0"
@@ -71,7 +71,7 @@ struct EdgeCaseTests {
     @Test(
         "a step out of order that throws after a checkpoint does not change another step's attempts")
     func checkpointOfLateStep() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         try store.changeRecord(of: "Library") { record in
             record?.highest = "2.0"
@@ -95,7 +95,7 @@ struct EdgeCaseTests {
             at: link, withDestinationURL: folder.file("unmounted/library"))
         let error = try #require(throws: MigrationError.self) {
             try launch(
-                "2.0", steps: ["2.0"], store: InMemoryStore(), log: log,
+                "2.0", steps: ["2.0"], store: .inMemory(), log: log,
                 adopting: .fileExists(link, means: "1.0"))
         }
         #expect(error.code == .undecided)
@@ -104,7 +104,7 @@ struct EdgeCaseTests {
 
     @Test("a manager detects a downgrade even if the newer version was launched during its lifetime")
     func newerMeanwhile() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         let manager = try MigrationManager(
             name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)
         #expect(try manager.migrate().launch == .freshInstall)
@@ -114,7 +114,7 @@ struct EdgeCaseTests {
 
     @Test("a write lock that is held for longer than `lockTimeout` is an error that names its holder")
     func writtenByOthers() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         try FileLock(at: folder.file("migrations.json.lock")).withLock(waitingFor: .seconds(600)) {
             let error = try #require(throws: MigrationError.self) {
                 try launch(
@@ -134,9 +134,9 @@ struct EdgeCaseTests {
 
     @Test("setting aside a missing record is an error, and creates no new one")
     func nothingToSetAside() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         let error = try #require(throws: MigrationError.self) {
-            try store.setAside(replacingWith: StoreState())
+            try store.storage.setAside(replacingWith: StoreState())
         }
         #expect(error.code == .unwritableStore)
         #expect(
@@ -144,32 +144,9 @@ struct EdgeCaseTests {
         #expect(try folder.fileNames == ["migrations.json.lock"])
     }
 
-    @Test("a custom store that cannot set its contents aside keeps the damaged data")
-    func notRecoverable() throws {
-        struct DamagedStore: MigrationStore {
-            let name = "keychain"
-            func read(_ manager: String) throws -> StoreState {
-                throw MigrationError(.damagedStore, "the entry is cut off", remedy: "Call us.")
-            }
-            func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
-                Issue.record("it was written")
-            }
-            func lock(_ manager: String) throws -> StoreLock { .acquired {} }
-        }
-        let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: DamagedStore())
-        let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
-        #expect(error.code == .damagedStore)
-        #expect(
-            error.message
-                == "keychain is damaged, and this kind of store cannot set its contents aside.")
-        let unread = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect(unread.description == "keychain: the entry is cut off. Call us.")
-    }
-
     @Test("a record without a completed version continues from where it began")
     func nothingCompleted() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         for (start, from) in [(nil, "0"), ("1.0", "1.0")] as [(AppVersion?, AppVersion)] {
             try store.changeRecord(of: "Library") { $0 = MigrationRecord(start: start) }
             #expect(try launch("2.0", store: store).launch == .adoption(from: from))

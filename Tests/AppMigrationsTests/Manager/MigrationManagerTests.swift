@@ -5,7 +5,7 @@ import Testing
 
 @Suite("MigrationManager", .timed)
 struct MigrationManagerTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     @Test("an upgrade runs the steps above the last completed version once, oldest first")
@@ -260,13 +260,13 @@ struct MigrationManagerTests {
     @Test("listing pending steps changes nothing")
     func pending() throws {
         try launch("1.0", store: store)
-        let before = store.read("Library")
+        let before = try store.read("Library")
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.register(["1.0", "1.1", "2.0"], log: log)
         #expect(try manager.pendingVersions() == ["1.1", "2.0"])
         #expect(try manager.pendingSchemaSteps() == [])
-        #expect(store.read("Library") == before)
+        #expect(try store.read("Library") == before)
     }
 
     @Test("rerunning all steps marks every due step as not run")
@@ -313,7 +313,7 @@ struct MigrationManagerTests {
     @Test("a manager waits for another one that holds the lock, and times out")
     func locked() throws {
         try launch("1.0", store: store)
-        guard case .acquired(_, let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = try store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }
@@ -332,7 +332,7 @@ struct MigrationManagerTests {
     @Test("a relaunch with nothing pending takes no lock")
     func relaunchTakesNoLock() throws {
         try launch("1.0", store: store)
-        guard case .acquired(_, let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = try store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }

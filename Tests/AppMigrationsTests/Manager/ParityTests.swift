@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Like MFMigrationManager", .timed)
 struct ParityTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     @Test("a version has any number of parts", arguments: ["7", "1.1", "1.1.1", "2.0.3.9.6"])
@@ -146,7 +146,7 @@ struct ParityTests {
 
 @Suite("Unlike MFMigrationManager", .timed)
 struct DepartureTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     @Test(

@@ -13,7 +13,7 @@ struct ReleasedManagerTests {
                 processExitsWith: .success, observing: [\.standardErrorContent]
             ) { [count] in
                 let manager = try MigrationManager(
-                    name: "Library", currentVersion: "2.0", adopting: .newApp, store: InMemoryStore())
+                    name: "Library", currentVersion: "2.0", adopting: .newApp, store: .inMemory())
                 for version in ["1.0", "2.0"].prefix(count) {
                     manager.whenMigratingToVersion(try AppVersion(parsing: version)) {}
                 }
@@ -28,7 +28,7 @@ struct ReleasedManagerTests {
 
     @Test("does not trap if it has no steps, was asked for pending ones, was forgotten, or refused to run")
     func notAMistake() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         _ = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: store)
         for call: (MigrationManager) throws -> Void in [
             { _ = try $0.pendingVersions() },

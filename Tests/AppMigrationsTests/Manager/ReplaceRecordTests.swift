@@ -7,13 +7,13 @@ import Testing
 struct ReplaceRecordTests {
     let folder: TemporaryFolder
     let url: URL
-    let store: JSONStore
+    let store: MigrationStore
     let log = Log()
 
     init() throws {
         folder = try TemporaryFolder()
         url = folder.file("migrations.json")
-        store = try JSONStore(at: url)
+        store = try MigrationStore.jsonFile(at: url)
     }
 
     func manager(_ name: String = "Library") throws -> MigrationManager {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Several managers in one store", .timed)
 struct SeveralManagersTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     private func launch(_ name: String, _ adopting: Adoption) throws -> Launch {

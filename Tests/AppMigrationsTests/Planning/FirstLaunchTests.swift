@@ -3,7 +3,7 @@ import Testing
 
 @Suite("First launches", .timed)
 struct FirstLaunchTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
 
     struct Answer: Equatable {
         let ever: Bool

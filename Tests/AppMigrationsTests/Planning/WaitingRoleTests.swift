@@ -19,7 +19,7 @@ struct WaitingRoleTests {
     func refusal(_ version: String, steps: [AppVersion]) throws -> MigrationError {
         let before = try folder.contents
         let error = try #require(throws: MigrationError.self) {
-            try launch(version, steps: steps, store: JSONStore(at: url), log: log, options: options)
+            try launch(version, steps: steps, store: .jsonFile(at: url), log: log, options: options)
         }
         #expect(try folder.contents == before)
         #expect(log.lines == [])
@@ -40,7 +40,7 @@ struct WaitingRoleTests {
     @Test("gets the same error in a folder that only the app creates")
     func missingFolder() throws {
         let url = folder.url.appendingPathComponent("Group/migrations.json")
-        let store = try JSONStore(at: url, movedFrom: [self.url])
+        let store = try MigrationStore.jsonFile(at: url, movedFrom: [self.url])
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: ["2.0"], store: store, options: options)
         }
@@ -51,7 +51,7 @@ struct WaitingRoleTests {
 
     @Test("gets an error while a step is pending")
     func upgrade() throws {
-        try launch("1.0", store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
         let error = try refusal("2.0", steps: ["2.0"])
         #expect(error.code == .notYetMigrated)
         #expect(error.description == Self.notYetMigrated)
@@ -59,9 +59,9 @@ struct WaitingRoleTests {
 
     @Test("continues after an update without new steps, even before the app is launched")
     func plainUpdate() throws {
-        try launch("1.0", steps: ["1.0"], store: JSONStore(at: url))
+        try launch("1.0", steps: ["1.0"], store: .jsonFile(at: url))
         let before = try folder.contents
-        let report = try launch("2.0", steps: ["1.0"], store: JSONStore(at: url), log: log, options: options)
+        let report = try launch("2.0", steps: ["1.0"], store: .jsonFile(at: url), log: log, options: options)
         #expect(report.launch == .upgrade(from: "1.0"))
         #expect(report.completed == [])
         #expect(try folder.contents == before)
@@ -69,8 +69,8 @@ struct WaitingRoleTests {
 
     @Test("gets an error if a newer version of the app was launched")
     func newer() throws {
-        try launch("1.0", store: JSONStore(at: url))
-        try launch("2.0", store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
+        try launch("2.0", store: .jsonFile(at: url))
         let error = try refusal("1.5", steps: [])
         #expect(error.code == .newerThanThisProcess)
         #expect(
@@ -82,10 +82,10 @@ struct WaitingRoleTests {
 
     @Test("gets the report if the app has run every step, and writes nothing")
     func settled() throws {
-        try launch("1.0", store: JSONStore(at: url))
-        try launch("2.0", steps: ["2.0"], store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
+        try launch("2.0", steps: ["2.0"], store: .jsonFile(at: url))
         let before = try folder.contents
-        let report = try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log, options: options)
+        let report = try launch("2.0", steps: ["2.0"], store: .jsonFile(at: url), log: log, options: options)
         #expect(report.launch == .relaunch)
         #expect(report.completed == [])
         #expect(try folder.contents == before)
@@ -95,7 +95,7 @@ struct WaitingRoleTests {
     @Test("gets the same error from an asynchronous call")
     func asynchronous() async throws {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: JSONStore(at: url),
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: .jsonFile(at: url),
             options: options)
         let error = try await #require(throws: MigrationError.self) { try await manager.migrate() }
         #expect(error.code == .notYetMigrated)
@@ -104,10 +104,10 @@ struct WaitingRoleTests {
 
     @Test("cannot rerun or skip steps, nor remove or replace a record")
     func byHand() throws {
-        try launch("1.0", store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
         let before = try folder.contents
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: JSONStore(at: url),
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: .jsonFile(at: url),
             options: options)
         manager.register(["2.0"], log: log)
         for call: (MigrationManager) throws -> Void in [

@@ -6,11 +6,11 @@ import Testing
 @Suite("History", .timed)
 struct HistoryTests {
     let folder: TemporaryFolder
-    let store: JSONStore
+    let store: MigrationStore
 
     init() throws {
         folder = try TemporaryFolder()
-        store = try JSONStore(at: folder.file("migrations.json"))
+        store = try MigrationStore.jsonFile(at: folder.file("migrations.json"))
     }
 
     func history() throws -> [SettledStep] { try manager("1.0").history() }
@@ -111,7 +111,7 @@ struct HistoryTests {
 
     @Test("has no steps in a store in memory")
     func memory() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", steps: ["1.0"], store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "1.0", adopting: .newApp, store: store)

@@ -87,7 +87,7 @@ struct RecordChecksumTests {
 
     @Test("keeps a file that was edited by hand from being read, and says what to do")
     func edited() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         try store.update("Library") { state in
             try state.setRecord(MigrationRecord(start: "1.0"), of: "Library")
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Events", .timed)
 struct EventTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let events = Log()
 
     /// Logs the description of each event, without durations.

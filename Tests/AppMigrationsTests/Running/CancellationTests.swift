@@ -6,7 +6,7 @@ import Testing
 @MainActor
 @Suite("Cancelling a launch", .timed)
 struct CancellationTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     func manager() throws -> MigrationManager {
@@ -81,7 +81,7 @@ struct CancellationTests {
     @Test("cancelling the task ends the wait for another run")
     func waitingForTheLock() async throws {
         let manager = try manager()
-        guard case .acquired(_, let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = try store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }

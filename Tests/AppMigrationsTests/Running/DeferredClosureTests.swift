@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A deferred closure", .timed)
 struct DeferredClosureTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     init() throws { try launch("1.0", store: store) }
@@ -131,8 +131,8 @@ struct DeferredClosureTests {
 
     /// Settles a step in the record, as another process does.
     private func settle(_ version: AppVersion) {
-        store.update("Library") { state in
-            try? state.changeRecord(of: "Library") { $0?.settle(version) }
+        try? store.update("Library") { state in
+            try state.changeRecord(of: "Library") { $0?.settle(version) }
         }
     }
 
@@ -182,11 +182,11 @@ struct DeferredClosureTests {
             let killed = Locked<StoreState?>(nil)
             let manager = try manager { [log, store] context in
                 log.lines.append("attempt \(context.attempt)")
-                killed.withLock { $0 = store.read("Library") }
+                try killed.withLock { $0 = try store.read("Library") }
             }
             let report = try await manager.runDeferred()
             guard let state = killed.withLock({ $0 }) else { return report }
-            store.update("Library") { $0 = state }
+            try store.update("Library") { $0 = state }
             return report
         }
         try await counting(to: 1).migrate()
@@ -212,28 +212,30 @@ struct DeferredClosureTests {
         // The main thread itself does nothing in a test on Linux.
         let isOnMain = { @Sendable in DispatchQueue.getSpecific(key: isMain) ?? false }
         /// Notes the calls that are made on the main actor.
-        struct WatchedStore: MigrationStore {
-            let inner: InMemoryStore
+        struct WatchedStore: RecordStorage {
+            let inner: any RecordStorage
             let isOnMain: @Sendable () -> Bool
             let callsOnMain = Locked(0)
             var name: String { inner.name }
             private func note() { if isOnMain() { callsOnMain.withLock { $0 += 1 } } }
             func read(_ manager: String) throws -> StoreState {
                 note()
-                return inner.read(manager)
+                return try inner.read(manager)
             }
-            func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+            func update(
+                _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+            ) throws {
                 note()
-                try inner.update(manager, change)
+                try inner.update(manager, waitingUpTo: limit, change)
             }
             func lock(_ manager: String) throws -> StoreLock {
                 note()
-                return inner.lock(manager)
+                return try inner.lock(manager)
             }
         }
-        let watched = WatchedStore(inner: store, isOnMain: isOnMain)
+        let watched = WatchedStore(inner: store.storage, isOnMain: isOnMain)
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.1", adopting: .newApp, store: watched)
+            name: "Library", currentVersion: "2.1", adopting: .newApp, store: MigrationStore(watched))
         manager.afterMigratingToVersion("2.1") { context in
             #expect(isOnMain())
             try await context.checkpoint(1)

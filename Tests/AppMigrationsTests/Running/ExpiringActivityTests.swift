@@ -69,7 +69,7 @@ struct ExpiringActivityTests {
     @Test("ends a launch with the error `suspended`, and its lock is free before the process is suspended")
     @MainActor
     func launch() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try AppMigrationsTests.launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
@@ -85,7 +85,7 @@ struct ExpiringActivityTests {
             #expect(error?.code == .suspended)
         }
         #expect(log.lines == ["1.1"])
-        guard case .acquired(_, let release) = store.lock("Library") else {
+        guard case .acquired(_, let release) = try store.lock("Library") else {
             Issue.record("the lock is still held")
             return
         }

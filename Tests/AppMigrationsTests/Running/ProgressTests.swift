@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Progress", .timed)
 struct ProgressTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
 
     @Test("counts finished steps and the running step's own progress")
     func fractions() throws {

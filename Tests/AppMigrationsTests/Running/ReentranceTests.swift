@@ -40,7 +40,7 @@ struct ReentranceTests {
 
     @Test("is an error for every call, and not a deadlock", arguments: Call.allCases)
     func inside(call: Call) throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
@@ -56,7 +56,7 @@ struct ReentranceTests {
 
     @Test("is an error in a closure for a version change")
     func insideChange() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
@@ -75,13 +75,13 @@ struct TwoObjectsTests {
         for round in 1...10 {
             let version = "\(round + 1).0"
             let ran = Locked<[String]>([])
-            try launch("\(round).0", store: JSONStore(at: url))
+            try launch("\(round).0", store: .jsonFile(at: url))
             let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
                 for _ in 1...2 {
                     group.addTask {
                         let manager = try MigrationManager(
                             name: "Library", currentVersion: version, adopting: .newApp,
-                            store: JSONStore(at: url),
+                            store: .jsonFile(at: url),
                             options: MigrationOptions(lockTimeout: .seconds(600)))
                         for step in ["\(round).1", version] {
                             manager.whenMigratingToVersion(try AppVersion(parsing: step)) {
@@ -101,7 +101,7 @@ struct TwoObjectsTests {
 
     @Test("get an error, not a deadlock, if a step of one launches the other")
     func nested() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
@@ -117,7 +117,7 @@ struct TwoObjectsTests {
     @Test("differ from two managers: a step can launch another manager of its store")
     func otherManager() throws {
         let folder = try TemporaryFolder()
-        let store = try JSONStore(at: folder.file("migrations.json"))
+        let store = try MigrationStore.jsonFile(at: folder.file("migrations.json"))
         try launch("1.0", name: "Library", store: store)
         try launch("1.0", name: "Settings", store: store)
         let manager = try MigrationManager(

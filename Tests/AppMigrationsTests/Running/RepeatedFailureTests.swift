@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A step that fails again", .timed)
 struct RepeatedFailureTests {
-    private let store = InMemoryStore()
+    private let store = MigrationStore.inMemory()
 
     init() throws { try launch("1.0", store: store) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("How a step ends", .timed)
 struct WorkFailureTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     init() throws { try launch("1.0", store: store) }
@@ -176,7 +176,7 @@ struct WorkFailureTests {
         #expect(report.pending.map(\.work.version) == ["1.5"])
         #expect(report.failures.isEmpty)
         try await waitUntil("the process may be suspended") { system.returned.contains(true) }
-        guard case .acquired = store.lock("Library\0deferred") else {
+        guard case .acquired = try store.lock("Library\0deferred") else {
             Issue.record("the lock is still taken")
             return
         }
@@ -199,9 +199,9 @@ struct WorkFailureTests {
 
     @Test("a deferred closure is reported as complete once that is recorded, and not before")
     func recordedBeforeReported() async throws {
-        let full = FillableStore(inner: store)
+        let full = FillableStore(inner: store.storage)
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: full,
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: MigrationStore(full),
             options: MigrationOptions(onEvent: { [log] in log.lines.append("\($0)") }))
         manager.afterMigratingToVersion("1.5") { _ in full.isFull.withLock { $0 = true } }
         try await manager.migrate()
@@ -219,16 +219,18 @@ struct WorkFailureTests {
 }
 
 /// A store on a disk that may be full.
-struct FillableStore: MigrationStore {
-    let inner: InMemoryStore
+struct FillableStore: RecordStorage {
+    let inner: any RecordStorage
     let isFull = Locked(false)
 
     var name: String { inner.name }
-    func read(_ manager: String) throws -> StoreState { inner.read(manager) }
-    func lock(_ manager: String) throws -> StoreLock { inner.lock(manager) }
+    func read(_ manager: String) throws -> StoreState { try inner.read(manager) }
+    func lock(_ manager: String) throws -> StoreLock { try inner.lock(manager) }
 
-    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+    func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
         if isFull.withLock({ $0 }) { throw POSIXError(.ENOSPC) }
-        try inner.update(manager, change)
+        try inner.update(manager, waitingUpTo: limit, change)
     }
 }

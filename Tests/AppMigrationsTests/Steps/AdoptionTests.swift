@@ -6,11 +6,11 @@ import Testing
 @Suite("Adoption by an existing file", .timed)
 struct FileAdoptionTests {
     let folder: TemporaryFolder
-    let store: JSONStore
+    let store: MigrationStore
 
     init() throws {
         folder = try TemporaryFolder()
-        store = try JSONStore(at: folder.file("migrations.json"))
+        store = try MigrationStore.jsonFile(at: folder.file("migrations.json"))
     }
 
     func launch(_ file: URL) throws -> MigrationReport {
@@ -78,7 +78,7 @@ struct FileAdoptionTests {
 final class MFMigrationManagerAdoptionTests {
     let suiteName = "AppMigrations-\(UUID().uuidString)"
     let defaults: UserDefaults
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     init() throws {
@@ -137,7 +137,7 @@ final class MFMigrationManagerAdoptionTests {
                 Nothing was run. Fix the default, or pass an Adoption of your own.
                 """)
         #expect(log.lines == [])
-        #expect(store.read("Library") == StoreState())
+        #expect(try store.read("Library") == StoreState())
     }
 
     @Test("a value that is not a string is an error")

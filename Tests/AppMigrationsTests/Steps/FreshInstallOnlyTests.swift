@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A step for fresh installs only", .timed)
 struct FreshInstallOnlyTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     func manager(_ version: String, failing: Bool = false) throws -> MigrationManager {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Options", .timed)
 struct OptionsTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     @Test("steps above the current version are left out if requested, until the app reaches them")
@@ -36,7 +36,7 @@ struct OptionsTests {
     @Test("data older than the oldest supported version is refused, and stays unchanged")
     func tooOld() throws {
         try launch("2.9", store: store)
-        let before = store.read("Library")
+        let before = try store.read("Library")
         let error = try #require(throws: MigrationError.self) {
             try launch(
                 "4.0", steps: ["4.0"], store: store, log: log,
@@ -50,7 +50,7 @@ struct OptionsTests {
                 changed. Launch an app version that still migrates it first, then this one.
                 """)
         #expect(log.lines == [])
-        #expect(store.read("Library") == before)
+        #expect(try store.read("Library") == before)
     }
 
     @Test("adopting an install older than the oldest supported version is refused")
@@ -60,7 +60,7 @@ struct OptionsTests {
             try launch("4.0", store: store, adopting: Adoption { "2.9" }, options: options)
         }
         #expect(error.code == .tooOld)
-        #expect(store.read("Library") == StoreState())
+        #expect(try store.read("Library") == StoreState())
     }
 
     @Test("the oldest supported version, a relaunch, a fresh install and a downgrade are not refused")
@@ -71,7 +71,7 @@ struct OptionsTests {
         let strict = MigrationOptions(oldestSupported: "9.0")
         #expect(try launch("4.0", store: store, options: strict).launch == .relaunch)
         #expect(try launch("3.5", store: store, options: strict).launch == .downgrade(from: "4.0"))
-        #expect(try launch("4.0", store: InMemoryStore(), options: strict).launch == .freshInstall)
+        #expect(try launch("4.0", store: .inMemory(), options: strict).launch == .freshInstall)
     }
 
     @Test("a separate line of versions and the app's line do not affect each other")
@@ -84,7 +84,7 @@ struct OptionsTests {
 
         let other = try launch("7.0", steps: ["7.0"], name: "Filter", store: store, options: plugin)
         #expect(other.launch == .adoption(from: "1.0"), "of its own line it has seen 1.0, of the app's 2.0")
-        #expect(store.read("Library").seen["app"]?.map(\.version) == ["2.0"])
-        #expect(store.read("Library").seen["Plugin"]?.map(\.version) == ["1.0", "1.5", "7.0"])
+        #expect(try store.read("Library").seen["app"]?.map(\.version) == ["2.0"])
+        #expect(try store.read("Library").seen["Plugin"]?.map(\.version) == ["1.0", "1.5", "7.0"])
     }
 }

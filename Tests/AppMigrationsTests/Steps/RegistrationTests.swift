@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Registration", .timed)
 struct RegistrationTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     func mistakes(_ register: (MigrationManager) -> Void) throws -> [String] {
@@ -13,7 +13,7 @@ struct RegistrationTests {
         register(manager)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .invalidRegistration)
-        #expect(store.read("Library") == StoreState(), "nothing may run or be written")
+        #expect(try store.read("Library") == StoreState(), "nothing may run or be written")
         return error.description.split(separator: "\n").map(String.init)
     }
 

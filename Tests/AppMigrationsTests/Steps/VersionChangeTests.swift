@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A closure for a version change", .timed)
 struct VersionChangeTests {
-    let store = InMemoryStore()
+    let store = MigrationStore.inMemory()
     let log = Log()
 
     /// Launches an app with a step for its version and two closures for a version change.

@@ -19,7 +19,7 @@ struct FileStateTests {
         try await waitUntil("the file can be told from a later one") { FileState(at: url) != nil }
     }
 
-    private func settle(_ version: AppVersion, in store: JSONStore) throws {
+    private func settle(_ version: AppVersion, in store: MigrationStore) throws {
         try store.update("Library") { state in
             try state.changeRecord(of: "Library") { record in
                 record = record ?? MigrationRecord(start: "1.0")
@@ -47,8 +47,8 @@ struct FileStateTests {
 
     @Test("is read again after another store changed, damaged or removed the file")
     func changed() async throws {
-        let store = try JSONStore(at: url)
-        let other = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
+        let other = try MigrationStore.jsonFile(at: url)
         try settle("1.1", in: other)
         try await waitUntilTrusted()
         #expect(try store.record(of: "Library")?.settled == ["1.1"])

@@ -20,7 +20,7 @@ struct JSONStoreTests {
     /// Launches with these contents of the file; nothing may run, and the file must stay unchanged.
     func refusal(_ contents: Data) throws -> MigrationError {
         try contents.write(to: url)
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: ["1.0", "2.0"], store: store, log: log)
         }
@@ -48,7 +48,7 @@ struct JSONStoreTests {
               }
             }
             """)
-        let state = try JSONStore(at: url).read("Library")
+        let state = try MigrationStore.jsonFile(at: url).read("Library")
         var expected = MigrationRecord(start: "1.0")
         expected.settle("1.1")
         expected.settle("1.1-1")
@@ -71,7 +71,7 @@ struct JSONStoreTests {
 
     @Test("writes readable JSON: indented and in a stable order")
     func pretty() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         try launch("1.0", name: "Settings", store: store)
         try launch("1.1", steps: ["1.1"], name: "Settings", store: store)
         try launch("1.1", name: "Library", store: store)
@@ -120,19 +120,19 @@ struct JSONStoreTests {
 
     @Test("reads what another store object wrote")
     func persistence() throws {
-        try launch("1.0", store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
         #expect(
-            try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log).completed.versions == [
+            try launch("2.0", steps: ["2.0"], store: .jsonFile(at: url), log: log).completed.versions == [
                 "2.0"
             ])
-        #expect(try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log).completed == [])
+        #expect(try launch("2.0", steps: ["2.0"], store: .jsonFile(at: url), log: log).completed == [])
         #expect(log.lines == ["2.0"])
     }
 
     @Test("leaves no temporary files after a launch, only the file and its lock files")
     func litter() throws {
         try Data("left by a process that was killed".utf8).write(to: folder.file(".migrations.json.new"))
-        try launch("1.0", store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
         #expect(
             try folder.fileNames == [
                 "migrations.json", "migrations.json.Library.lock", "migrations.json.lock",
@@ -141,12 +141,12 @@ struct JSONStoreTests {
 
     @Test("writes nothing on a relaunch with nothing pending, not even a lock file")
     func relaunch() throws {
-        try launch("1.0", store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
         for name in try folder.fileNames where name.hasSuffix(".lock") {
             try FileManager.default.removeItem(at: folder.file(name))
         }
         let before = try FileManager.default.attributesOfItem(atPath: url.path)
-        #expect(try launch("1.0", store: JSONStore(at: url)).launch == .relaunch)
+        #expect(try launch("1.0", store: .jsonFile(at: url)).launch == .relaunch)
         #expect(try folder.fileNames == ["migrations.json"])
         let after = try FileManager.default.attributesOfItem(atPath: url.path)
         #expect(after[.systemFileNumber] as? Int == before[.systemFileNumber] as? Int)
@@ -235,7 +235,7 @@ struct JSONStoreTests {
              "managers": {"Library": {"start": "1.0", "done": ["1.5", "later 2"], "open": {"later 3": 7}, "completed": "1.0", "highest": "1.0", "mood": true},
                           "Other": {"shape": "unheard of"}}}
             """#)
-        try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log)
+        try launch("2.0", steps: ["2.0"], store: .jsonFile(at: url), log: log)
         #expect(log.lines == ["2.0"])
         let object = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
         let managers = try #require(object["managers"] as? [String: [String: Any]])
@@ -256,7 +256,7 @@ struct JSONStoreTests {
         // Root can read every file, but not a folder.
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
         let error = try #require(throws: MigrationError.self) {
-            try launch("2.0", steps: ["2.0"], store: JSONStore(at: url), log: log)
+            try launch("2.0", steps: ["2.0"], store: .jsonFile(at: url), log: log)
         }
         #expect(error.code == .unreadableStore)
         #expect(error.message == "migrations.json: cannot be read: Is a directory (\(url.path)).")
@@ -265,7 +265,7 @@ struct JSONStoreTests {
 
     @Test("does not mistake a dangling link for an absent file")
     func danglingLink() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         try FileManager.default.createSymbolicLink(
             at: url, withDestinationURL: folder.file("unmounted/record.json"))
         let error = try #require(throws: MigrationError.self) {
@@ -277,7 +277,7 @@ struct JSONStoreTests {
     @Test("reports a missing folder before anything runs, also one that is gone")
     func missingFolder() throws {
         let missing = folder.file("gone")
-        let store = try JSONStore(at: missing.appendingPathComponent("migrations.json"))
+        let store = try MigrationStore.jsonFile(at: missing.appendingPathComponent("migrations.json"))
         let log = Log()
         for _ in 1...2 {
             let error = try #require(throws: MigrationError.self) {
@@ -297,7 +297,7 @@ struct JSONStoreTests {
 
     @Test("reports that the file cannot be written, before the step runs")
     func unwritable() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         try launch("1.0", store: store)
         // A folder in place of the temporary file makes writing fail, even for root.
         try FileManager.default.createDirectory(
@@ -315,7 +315,7 @@ struct JSONStoreTests {
 
     @Test("reports that the history cannot be written")
     func unwritableHistory() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         try launch("1.0", store: store)
         // Nothing can be appended to a pipe.
         #expect(mkfifo(folder.file("migrations.json.history").path, 0o644) == 0)
@@ -328,12 +328,12 @@ struct JSONStoreTests {
 
     @Test("locks one manager against other store objects, and names the holder")
     func lock() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         guard case .acquired(_, let release) = try store.lock("Library") else {
             Issue.record("the lock was taken")
             return
         }
-        guard case .held(let holder) = try JSONStore(at: url).lock("Library") else {
+        guard case .held(let holder) = try MigrationStore.jsonFile(at: url).lock("Library") else {
             Issue.record("two hold one lock")
             return
         }

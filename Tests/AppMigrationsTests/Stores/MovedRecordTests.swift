@@ -19,7 +19,7 @@ struct MovedRecordTests {
 
     /// Launches the app, and returns the versions whose step has run.
     @discardableResult
-    private func launch(_ version: AppVersion, _ store: JSONStore) throws -> [AppVersion] {
+    private func launch(_ version: AppVersion, _ store: MigrationStore) throws -> [AppVersion] {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp, store: store,
             options: MigrationOptions(aboveCurrent: .leaveOut))
@@ -33,12 +33,12 @@ struct MovedRecordTests {
             .filter { !$0.hasSuffix(".lock") }
     }
 
-    private func moved() throws -> JSONStore { try JSONStore(at: new, movedFrom: [old]) }
+    private func moved() throws -> MigrationStore { try MigrationStore.jsonFile(at: new, movedFrom: [old]) }
 
     @Test("comes along with its history, and the old one goes")
     func moves() throws {
-        try launch("1.0", JSONStore(at: old))
-        try launch("1.1", JSONStore(at: old))
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        try launch("1.1", MigrationStore.jsonFile(at: old))
         chmod(old.path, 0o600)
         let store = try moved()
         #expect(try launch("2.0", store) == ["2.0"])
@@ -50,9 +50,9 @@ struct MovedRecordTests {
 
     @Test("is not mixed up with one that an older version of the app makes afterwards")
     func downgrade() throws {
-        try launch("1.0", JSONStore(at: old))
+        try launch("1.0", MigrationStore.jsonFile(at: old))
         try launch("2.0", moved())
-        try launch("1.1", JSONStore(at: old))
+        try launch("1.1", MigrationStore.jsonFile(at: old))
         #expect(try launch("2.0", moved()) == [])
         #expect(try names("old").contains("migrations.json"))
     }
@@ -61,7 +61,7 @@ struct MovedRecordTests {
         "that was moved is read, whatever stands at the old place",
         arguments: ["folder", "dead link", "garbage"])
     func anything(_ kind: String) throws {
-        try launch("1.0", JSONStore(at: old))
+        try launch("1.0", MigrationStore.jsonFile(at: old))
         #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
         switch kind {
         case "folder": try FileManager.default.createDirectory(at: old, withIntermediateDirectories: false)
@@ -75,7 +75,7 @@ struct MovedRecordTests {
 
     @Test("is removed at the old place by the next launch if a crash has kept it there")
     func leftover() throws {
-        try launch("1.0", JSONStore(at: old))
+        try launch("1.0", MigrationStore.jsonFile(at: old))
         let contents = try Data(contentsOf: old)
         _ = try moved()
         try contents.write(to: old)
@@ -85,7 +85,7 @@ struct MovedRecordTests {
 
     @Test("gets its place from one that was never used")
     func unused() throws {
-        try launch("1.0", JSONStore(at: old))
+        try launch("1.0", MigrationStore.jsonFile(at: old))
         try StoreState().json().write(to: new)
         #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
         #expect(try names("new").count { $0.hasPrefix("migrations.json.aside-") } == 1)
@@ -93,8 +93,8 @@ struct MovedRecordTests {
 
     @Test("is an error where both were used, which names both; the app chooses")
     func twoRecords() throws {
-        try launch("1.0", JSONStore(at: old))
-        try launch("2.0", JSONStore(at: new))
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        try launch("2.0", MigrationStore.jsonFile(at: new))
         let error = try #require(throws: MigrationError.self) { try moved() }
         #expect(error.code == .twoRecords)
         #expect(
@@ -103,7 +103,7 @@ struct MovedRecordTests {
                 Library).
                 """)
         #expect(error.remedy.hasPrefix("Nothing was changed."))
-        try JSONStore.keep(old, settingAside: new)
+        try MigrationStore.keep(old, settingAside: new)
         #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
     }
 
@@ -118,8 +118,8 @@ struct MovedRecordTests {
 
     @Test("waits for a manager of an older version that is migrating")
     func locked() throws {
-        try launch("1.0", JSONStore(at: old))
-        let lock = try JSONStore(at: old).lock("Library")
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        let lock = try MigrationStore.jsonFile(at: old).lock("Library")
         guard case .acquired(_, let release) = lock else {
             Issue.record("the lock is taken")
             return
@@ -146,13 +146,14 @@ struct MovedRecordTests {
     @Test("gets a longer name in its folder, without waiting for its own lock")
     func longerName() throws {
         let short = folder.file("new/migrations")
-        try launch("1.0", JSONStore(at: short))
-        #expect(try launch("2.0", JSONStore(at: new, movedFrom: [short])) == ["1.1", "2.0"])
+        try launch("1.0", MigrationStore.jsonFile(at: short))
+        #expect(try launch("2.0", MigrationStore.jsonFile(at: new, movedFrom: [short])) == ["1.1", "2.0"])
     }
 
     @Test("is new where there is no old one, and no old folder")
     func freshInstall() throws {
-        let store = try JSONStore(at: new, movedFrom: [folder.file("none/migrations.json"), old])
+        let store = try MigrationStore.jsonFile(
+            at: new, movedFrom: [folder.file("none/migrations.json"), old])
         #expect(try launch("2.0", store) == [])
         #expect(
             try names("new")

@@ -25,7 +25,7 @@ struct RecordFileTests {
     }
 
     private func refusal() throws -> MigrationError {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: ["2.0"], store: store, log: log)
         }
@@ -36,12 +36,12 @@ struct RecordFileTests {
     @Test(
         "keeps its permissions, and gives them to the files beside it", arguments: [0o600, 0o664, 0o666])
     func keepsPermissions(expected: Int) throws {
-        try launch("1.0", store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
         for name in try folder.fileNames where name != "migrations.json" {
             try FileManager.default.removeItem(at: folder.file(name))
         }
         try FileManager.default.setAttributes([.posixPermissions: expected], ofItemAtPath: url.path)
-        try launch("2.0", steps: ["2.0"], store: JSONStore(at: url))
+        try launch("2.0", steps: ["2.0"], store: .jsonFile(at: url))
         #expect(
             try folder.fileNames.sorted() == [
                 "migrations.json", "migrations.json.Library.lock", "migrations.json.history",
@@ -56,7 +56,7 @@ struct RecordFileTests {
         try Data("precious".utf8).write(to: victim)
         let temporary = folder.file(".migrations.json.new")
         try FileManager.default.createSymbolicLink(at: temporary, withDestinationURL: victim)
-        try launch("1.0", store: JSONStore(at: url))
+        try launch("1.0", store: .jsonFile(at: url))
         #expect(try String(contentsOf: victim, encoding: .utf8) == "precious")
         #expect(try JSONStore(at: url).managerNames() == ["Library"])
     }
@@ -80,7 +80,7 @@ struct RecordFileTests {
 
     @Test("has no history of a step whose record could not be written")
     func failedWrite() throws {
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         try launch("1.0", store: store)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
@@ -99,7 +99,7 @@ struct RecordFileTests {
     @Test("a record and its history are kept if only the folder's sync fails")
     func failedSync() throws {
         try folder.withoutRoot {
-            let store = try JSONStore(at: url, durability: .recordOnly)
+            let store = try MigrationStore(JSONStore(at: url, durability: .recordOnly))
             try launch("1.0", store: store)
             // Files of such a folder can be replaced, but the folder cannot be opened.
             #expect(chmod(folder.url.path, 0o300) == 0)

@@ -12,8 +12,8 @@ struct ManagerNameTests {
     func spellingsDiffer(inFile: Bool) throws {
         let folder = try TemporaryFolder()
         let url = folder.file("migrations.json")
-        func store() throws -> any MigrationStore { try inFile ? JSONStore(at: url) : memory }
-        let memory = InMemoryStore()
+        func store() throws -> MigrationStore { try inFile ? MigrationStore.jsonFile(at: url) : memory }
+        let memory = MigrationStore.inMemory()
         try launch("1.0", name: spellings[0], store: store())
         let log = Log()
         #expect(
@@ -28,17 +28,17 @@ struct ManagerNameTests {
             #expect(try launch("2.0", steps: ["2.0"], name: spelling, store: store()).launch == .relaunch)
         }
         guard inFile else { return }
-        #expect(try JSONStore(at: url).history(spellings[1]).count == 1)
-        #expect(
-            try JSONStore(at: url).managerNames().map { Array($0.utf8) }.sorted { $0.count < $1.count }
-                == spellings.map { Array($0.utf8) })
+        #expect(try MigrationStore.jsonFile(at: url).history(spellings[1]).count == 1)
+        let names = try JSONStore(at: url).managerNames().map { Array($0.utf8) }
+        #expect(names.sorted { $0.count < $1.count } == spellings.map { Array($0.utf8) })
         #expect(try String(contentsOf: url, encoding: .utf8).contains("\"\(spellings[0])\""), "readable")
     }
 
     @Test("locks apart from another spelling")
     func locks() throws {
-        let store = InMemoryStore()
-        guard case .acquired = store.lock(spellings[0]), case .acquired = store.lock(spellings[1]) else {
+        let store = MigrationStore.inMemory()
+        guard case .acquired = try store.lock(spellings[0]), case .acquired = try store.lock(spellings[1])
+        else {
             Issue.record("Two names are two locks.")
             return
         }
@@ -47,10 +47,10 @@ struct ManagerNameTests {
     @Test("tells names with a percent sign from escaped ones")
     func percentSigns() throws {
         let folder = try TemporaryFolder()
-        let store = try JSONStore(at: folder.file("migrations.json"))
+        let file = try JSONStore(at: folder.file("migrations.json"))
         let names = ["100%", "100%25", "cafe%cc%81", spellings[1]]
-        for name in names { try launch("1.0", name: name, store: store) }
-        #expect(try Set(store.managerNames().map { Array($0.utf8) }) == Set(names.map { Array($0.utf8) }))
+        for name in names { try launch("1.0", name: name, store: MigrationStore(file)) }
+        #expect(try Set(file.managerNames().map { Array($0.utf8) }) == Set(names.map { Array($0.utf8) }))
     }
 
     @Test(
@@ -58,7 +58,7 @@ struct ManagerNameTests {
         arguments: [("", "A manager's name is empty"), ("A\0B", "A manager's name has a NUL in it")])
     func refused(name: String, problem: String) throws {
         let error = try #require(throws: MigrationError.self) {
-            try MigrationManager(name: name, currentVersion: "1.0", adopting: .newApp, store: InMemoryStore())
+            try MigrationManager(name: name, currentVersion: "1.0", adopting: .newApp, store: .inMemory())
         }
         #expect(error.code == .invalidConfiguration)
         #expect(

@@ -20,7 +20,7 @@ extension Bundle {
 // MARK: What other snippets have made
 
 var version: AppVersion { "2.0" }
-var store: JSONStore { fatalError("only compiled") }
+var store: MigrationStore { fatalError("only compiled") }
 var dbQueue: DatabaseQueue { fatalError("only compiled") }
 var schema: SchemaMigrator { fatalError("only compiled") }
 var manager: MigrationManager { fatalError("only compiled") }
@@ -106,19 +106,6 @@ struct Flags {
     let hasNewSearch: Bool
 }
 let flags = Flags(hasNewSearch: false)
-
-struct Keychain {
-    var data: Data?
-}
-let keychain = Keychain()
-
-struct MyStore: MigrationStore {
-    let name = "mine"
-    init(in folder: URL) throws {}
-    func read(_ manager: String) throws -> StoreState { StoreState() }
-    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {}
-    func lock(_ manager: String) throws -> StoreLock { .held(by: "somebody") }
-}
 
 func imageFiles() throws -> [URL] { [] }
 func hasThumbnail(_ file: URL) -> Bool { false }

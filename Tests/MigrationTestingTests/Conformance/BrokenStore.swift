@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 
 /// A store that breaks a rule.
-struct BrokenStore: MigrationStore {
+struct BrokenStore: RecordStorage {
     enum Fault {
         case takesDamageForAbsence
         case forgetsOwed
@@ -61,7 +61,9 @@ struct BrokenStore: MigrationStore {
         }
     }
 
-    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+    func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
         switch fault {
         case .forgetsOwed:
             try base.update(manager, waitingUpTo: Self.patience) { state in

@@ -24,7 +24,7 @@ struct StoreConformanceTests {
                     try db.execute(sql: "UPDATE app_migrations SET value = '{' WHERE part = 'managers'")
                 }
             },
-            making: { try SQLiteStore(path: $0.appendingPathComponent("app.sqlite").path) }
+            making: { try SQLiteStore(DatabaseQueue(path: $0.appendingPathComponent("app.sqlite").path)) }
         ).check()
     }
 

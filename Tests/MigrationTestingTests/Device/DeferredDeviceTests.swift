@@ -14,7 +14,7 @@ struct DeferredDeviceTests {
         { folder, version in
             let database = try DatabaseQueue(path: folder.appendingPathComponent("app.sqlite").path)
             let manager = try MigrationManager(
-                currentVersion: version, adopting: .newApp, store: SQLiteStore(database),
+                currentVersion: version, adopting: .newApp, store: .database(database),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
             let schema = try SchemaMigrator(migrations: [
                 SQLMigration(

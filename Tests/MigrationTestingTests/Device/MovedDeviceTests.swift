@@ -26,7 +26,7 @@ struct MovedDeviceTests {
         let record = place("migrations.json")
         let manager = try MigrationManager(
             currentVersion: version, adopting: .newApp,
-            store: JSONStore(at: record.new, movedFrom: record.old),
+            store: .jsonFile(at: record.new, movedFrom: record.old),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 1, name: "book", sql: "CREATE TABLE book(title TEXT)")

@@ -12,7 +12,8 @@ struct SimulatedDeviceTests {
         let manager = try MigrationManager(
             currentVersion: version,
             adopting: .newApp,
-            store: JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly),
+            store: MigrationStore(
+                JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly)),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         for step in ["1.1", "1.1-1", "2.0"] as [AppVersion] {
             manager.whenMigratingToVersion(step) { try folder.add("\(step)") }
@@ -24,7 +25,7 @@ struct SimulatedDeviceTests {
     private static func databaseApp(_ folder: URL, _ version: AppVersion) throws {
         let database = try DatabaseQueue(path: folder.appendingPathComponent("app.sqlite").path)
         let manager = try MigrationManager(
-            name: "Library", currentVersion: version, adopting: .newApp, store: SQLiteStore(database),
+            name: "Library", currentVersion: version, adopting: .newApp, store: .database(database),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 1, name: "note", sql: "CREATE TABLE note(line TEXT);")
@@ -206,7 +207,8 @@ struct HistoriesTests {
             let manager = try MigrationManager(
                 currentVersion: version,
                 adopting: .newApp,
-                store: JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly),
+                store: MigrationStore(
+                    JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly)),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
             for step in ["1.1", "2.0"] as [AppVersion] {
                 manager.whenMigratingToVersion(step) {

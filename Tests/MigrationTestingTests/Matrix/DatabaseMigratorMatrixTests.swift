@@ -117,7 +117,7 @@ struct DatabaseMigratorMatrixTests {
             launching: { database, version in
                 let manager = try MigrationManager(
                     currentVersion: "2.0", adopting: Adoption { version == 0 ? nil : "1.0" },
-                    store: InMemoryStore())
+                    store: .inMemory())
                 manager.whenMigratingToVersion("1.0", migrate: migrator, in: database)
                 manager.afterMigratingToVersion("2.0", in: database, overRowsOf: "book") { db, rows in
                     try db.execute(literal: "UPDATE book SET title = title || '!' WHERE \(rows.condition)")

@@ -25,7 +25,7 @@ struct DeferredMatrixTests {
             let manager = try MigrationManager(
                 currentVersion: last == 3 ? "3.0" : "2.1",
                 adopting: Adoption { version == 0 ? nil : version == 3 ? "3.0" : "1.0" },
-                store: InMemoryStore())
+                store: .inMemory())
             manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
             manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 2, in: database)
             manager.afterMigratingToVersion(

@@ -117,7 +117,7 @@ struct PrivateValuesTests {
         "are in no error and no event, whatever kind of work reads them", arguments: Work.allCases,
         Mistake.allCases)
     func work(_ work: Work, _ mistake: Mistake) async throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         let events = BridgeLog()
         let options = MigrationOptions(onEvent: { events.add("\($0)") })
         let adopting =

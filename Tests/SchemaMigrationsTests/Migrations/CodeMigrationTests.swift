@@ -66,7 +66,7 @@ struct CodeMigrationTests {
         let folder = try TemporaryFolder()
         let url = folder.url.appendingPathComponent("records.json")
         try Data("no record".utf8).write(to: url)
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         for call: @Sendable () throws -> Void in [
             { _ = try store.read("Photos") },
             {
@@ -108,7 +108,7 @@ struct CodeMigrationTests {
             CodeMigration(1, sql: "CREATE TABLE a(x)"), CodeMigration(2, "Code2") { _ in throw Mishap() },
         ])
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: InMemoryStore())
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: .inMemory())
         manager.whenMigratingToVersion("2.0", migrate: schema, in: queue)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .stepFailed)

@@ -128,7 +128,7 @@ struct BaselineTests {
         #expect(try after.migrate(queue, upTo: 2).applied == [3])
         let other = try folder.queue("other.sqlite")
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "3.0", adopting: .newApp, store: SQLiteStore(other))
+            name: "Library", currentVersion: "3.0", adopting: .newApp, store: .database(other))
         let schema = try SchemaMigrator(directory: folder.folder(Self.squashed, named: "after"))
         manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: other)
         manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 2, in: other)

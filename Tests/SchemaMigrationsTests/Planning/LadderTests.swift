@@ -49,7 +49,7 @@ struct LadderTests {
         let schema = try SchemaMigrator(migrations: files, adopting: .userVersion)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .databaseHasTables(dbQueue, means: "1.9"),
-            store: JSONStore(at: folder.file("records.json")))
+            store: .jsonFile(at: folder.file("records.json")))
         manager.whenMigratingToVersion("1.9", migrate: schema, in: dbQueue)
         return try manager.migrate()
     }

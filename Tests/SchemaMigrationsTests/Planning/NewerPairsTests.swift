@@ -42,7 +42,7 @@ struct NewerPairsTests {
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp,
-            store: JSONStore(at: folder.url.appendingPathComponent("migrations.json")))
+            store: .jsonFile(at: folder.url.appendingPathComponent("migrations.json")))
         manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: queue)
         manager.afterMigratingToVersion("1.1", in: queue, overRowsOf: "photo") { db, rows in
             try db.execute(
@@ -64,7 +64,7 @@ struct NewerPairsTests {
     private func installAndUpgrade() throws {
         let first = try MigrationManager(
             name: "Library", currentVersion: "1.0", adopting: .newApp,
-            store: JSONStore(at: folder.url.appendingPathComponent("migrations.json")))
+            store: .jsonFile(at: folder.url.appendingPathComponent("migrations.json")))
         first.whenMigratingToVersion("1.0", migrate: try older(), upTo: 1, in: queue)
         try first.migrate()
         try queue.execute("INSERT INTO photo(data) VALUES ('a'), ('b')")

@@ -17,7 +17,7 @@ struct BridgeAdoptionTests {
     }
 
     /// Launches 2.0 of an app that is adopted at 1.0 if it has tables.
-    func launch(store: (any MigrationStore)? = nil) throws -> MigrationReport {
+    func launch(store: MigrationStore? = nil) throws -> MigrationReport {
         let manager = try app.manager(
             "2.0", adopting: .databaseHasTables(database, means: "1.0"), store: store)
         for version in ["1.0", "1.1", "2.0"] as [AppVersion] {
@@ -45,7 +45,7 @@ struct BridgeAdoptionTests {
     @Test(
         "the package's own tables do not count")
     func ownTables() throws {
-        let store = SQLiteStore(database)
+        let store = MigrationStore.database(database)
         let other = try MigrationManager(
             name: "Settings", currentVersion: "2.0", adopting: .newApp, store: store)
         other.whenMigratingToVersion("1.0") {}

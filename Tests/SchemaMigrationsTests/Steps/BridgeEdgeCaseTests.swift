@@ -20,7 +20,7 @@ struct BridgeEdgeCaseTests {
     @Test("a store in a new database still asks the app for the adopted version")
     func emptyStoreDatabase() throws {
         let manager = try app.manager(
-            "2.0", adopting: Adoption { "1.0" }, store: SQLiteStore(database))
+            "2.0", adopting: Adoption { "1.0" }, store: .database(database))
         manager.whenMigratingToVersion("1.5") { [log = app.log] in log.add("1.5") }
         manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
         #expect(try manager.migrate().launch == .adoption(from: "1.0"))
@@ -32,7 +32,7 @@ struct BridgeEdgeCaseTests {
         try app.schema([10]).migrate(database)
         func manager() throws -> MigrationManager {
             try app.manager(
-                "2.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
+                "2.0", adopting: Adoption { "1.0" }, store: .inMemory())
         }
         func register(in manager: MigrationManager) {
             manager.whenMigratingToVersion("2.0", in: database) { db in

@@ -16,10 +16,11 @@ struct BridgeHistoryTests {
     func merged(storeIsJSON: Bool) throws {
         func launch(_ version: String) throws -> [String] {
             let database = try app.open()
-            let store: any MigrationStore =
+            let store: MigrationStore =
                 storeIsJSON
-                ? try JSONStore(at: app.storeURL)
-                : try SQLiteStore(path: app.folder.url.appendingPathComponent("store.sqlite").path)
+                ? try MigrationStore.jsonFile(at: app.storeURL)
+                : try MigrationStore.database(
+                    DatabaseQueue(path: app.folder.url.appendingPathComponent("store.sqlite").path))
             let manager = try app.manager(
                 version, store: store, options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("1.0") {}
@@ -51,7 +52,7 @@ struct BridgeHistoryTests {
         func launch(_ version: String) throws -> [String] {
             let database = try app.open()
             let manager = try app.manager(
-                version, store: SQLiteStore(database), options: MigrationOptions(aboveCurrent: .leaveOut))
+                version, store: .database(database), options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("1.0") {}
             manager.whenMigratingToVersion("1.1", in: database) { _ in }
             manager.whenMigratingToVersion("2.0") {}

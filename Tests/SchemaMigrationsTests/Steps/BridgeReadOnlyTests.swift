@@ -34,7 +34,7 @@ struct BridgeReadOnlyTests {
                     == "library.sqlite: cannot be written: attempt to write a readonly database (SQLite 8).")
         }
         #expect(app.log.lines == [])
-        #expect(try JSONStore(at: app.storeURL).record(of: "Library")?.attempts == [:])
+        #expect(try MigrationStore.jsonFile(at: app.storeURL).record(of: "Library")?.attempts == [:])
         #expect(try launch(app.open()).completed.versions == ["1.1", "1.2"])
         #expect(app.log.lines == ["1.1 attempt 1", "1.2 attempt 1"])
     }

@@ -18,7 +18,7 @@ struct BridgeReplaceRecordTests {
 
     func manager(_ name: String = "Library") throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: name, currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
+            name: name, currentVersion: "2.0", adopting: .newApp, store: .database(database))
         for version in ["1.0", "1.5", "2.0"] as [AppVersion] {
             manager.whenMigratingToVersion(version) { [log = app.log] in log.add("\(name) \(version)") }
         }
@@ -85,7 +85,7 @@ struct BridgeReplaceRecordTests {
             try $0.execute(sql: "ALTER TABLE app_migrations RENAME TO app_migrations_damaged_now")
         }
         let manager = try MigrationManager(
-            name: "Other", currentVersion: "2.0", adopting: .newApp, store: InMemoryStore())
+            name: "Other", currentVersion: "2.0", adopting: .newApp, store: .inMemory())
         manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("2.0") }
         try manager.migrate()
         #expect(app.log.lines == [], "no step is needed in a new database")

@@ -231,7 +231,7 @@ struct BridgeTests {
             return try names.map { name in
                 let manager = try MigrationManager(
                     name: name, currentVersion: version, adopting: .databaseHasTables(database, means: "1.0"),
-                    store: JSONStore(at: app.storeURL))
+                    store: .jsonFile(at: app.storeURL))
                 manager.whenMigratingToVersion("1.5") { [log = app.log] in log.add("\(name) 1.5") }
                 if name == names[0] {
                     manager.whenMigratingToVersion("2.0", migrate: try app.schema([10]), in: database)
@@ -246,7 +246,7 @@ struct BridgeTests {
         #expect(try launch("2.0", names) == names.map { _ in .freshInstall })
         #expect(app.log.lines == [])
         let late = try MigrationManager(
-            name: "Late", currentVersion: "2.1", adopting: .newApp, store: JSONStore(at: app.storeURL))
+            name: "Late", currentVersion: "2.1", adopting: .newApp, store: .jsonFile(at: app.storeURL))
         #expect(try late.migrate().launch == .adoption(from: "2.0"))
     }
 
@@ -258,7 +258,7 @@ struct BridgeTests {
             let database = try app.open()
             let manager = try MigrationManager(
                 name: name, currentVersion: "2.0", adopting: .databaseHasTables(database, means: "1.0"),
-                store: JSONStore(at: app.storeURL))
+                store: .jsonFile(at: app.storeURL))
             manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("\(name) 1.0") }
             manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("\(name) 2.0")
             }
@@ -285,7 +285,7 @@ struct BridgeTests {
     func sharedDatabase() throws {
         func launch(_ version: String) throws -> MigrationReport {
             let database = try app.open()
-            let manager = try app.manager(version, store: SQLiteStore(database))
+            let manager = try app.manager(version, store: .database(database))
             let schema = try app.schema(version == "1.0" ? [10] : [10, 12, 20])
             manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
             if version == "2.0" {
@@ -302,7 +302,7 @@ struct BridgeTests {
         #expect(report.schemaSteps.map(\.schemaVersions) == [["12", "20"]])
         #expect(try launch("2.0").completed == [])
         #expect(app.log.lines == ["1.1", "in 1.2"])
-        let record = try SQLiteStore(app.open()).read("Library").record(of: "Library")
+        let record = try MigrationStore.database(app.open()).read("Library").record(of: "Library")
         #expect(record?.settled == ["1.1", "1.2"])
         #expect(record?.completed == "2.0")
     }

@@ -13,7 +13,7 @@ import Testing
 private final class Library {
     func launch(in folder: URL, _ dbQueue: DatabaseQueue, _ url: URL) throws -> MigrationManager {
         let schema = try SchemaMigrator(directory: folder)
-        let store = try JSONStore(at: url)
+        let store = try MigrationStore.jsonFile(at: url)
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
 
@@ -73,13 +73,13 @@ struct CompileTests {
                 recognized, "archive", recognized, "attempt 1", "migration 1", "migration 1", "1.0 to 2.0",
                 "migration 1",
             ])
-        #expect(try library.launchAtOnce(InMemoryStore()).launch == .freshInstall)
+        #expect(try library.launchAtOnce(MigrationStore.inMemory()).launch == .freshInstall)
     }
 
     @MainActor
     @Test("plain classes in such a module run where they are called")
     func plainClass() async throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try await MigrationManager(name: "Importer", currentVersion: "1.0", adopting: .newApp, store: store)
             .migrate()
         let importer = Importer()

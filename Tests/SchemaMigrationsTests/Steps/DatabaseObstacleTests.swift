@@ -76,7 +76,7 @@ struct DatabaseObstacleTests {
     @Test("A store in a suspended database stops the launch")
     func suspendedStore() throws {
         try Self.suspension.withLock {
-            let manager = try app.manager("2.0", store: SQLiteStore(database))
+            let manager = try app.manager("2.0", store: .database(database))
             let error = try suspended { try #require(throws: MigrationError.self) { try manager.migrate() } }
             #expect(error.code == .suspended)
         }

@@ -22,11 +22,11 @@ struct EvidenceInDatabasesTests {
 
     private func launch(
         _ version: String, name: String = "Library", line: String = "app",
-        in store: (any MigrationStore)? = nil,
+        in store: MigrationStore? = nil,
         adopting: Adoption = .newApp, works: Bool = true
     ) throws -> MigrationReport {
         let manager = try MigrationManager(
-            name: name, currentVersion: version, adopting: adopting, store: store ?? SQLiteStore(database),
+            name: name, currentVersion: version, adopting: adopting, store: store ?? .database(database),
             options: MigrationOptions(line: line))
         manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("\(name) closure") }
         if works {
@@ -41,7 +41,7 @@ struct EvidenceInDatabasesTests {
     func tablesBesideStore() throws {
         try makeTables()
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: .database(database))
         manager.whenMigratingToVersion("1.0") { [log = app.log] in log.add("ran") }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .undecided)
@@ -52,11 +52,11 @@ struct EvidenceInDatabasesTests {
         #expect(app.log.lines == [])
         let adopted = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .databaseHasTables(database, means: "1.0"),
-            store: SQLiteStore(database))
+            store: .database(database))
         #expect(try adopted.migrate().launch == .adoption(from: "1.0"))
         // The store has seen this version now: a second manager asks nobody.
         let second = try MigrationManager(
-            name: "Second", currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
+            name: "Second", currentVersion: "2.0", adopting: .newApp, store: .database(database))
         #expect(try second.migrate().launch == .adoption(from: "1.0"))
     }
 
@@ -69,7 +69,7 @@ struct EvidenceInDatabasesTests {
         let archive = app.folder.file("archive")
         if hasFile { try Data().write(to: archive) }
         let report = try launch(
-            "2.0", in: JSONStore(at: app.storeURL),
+            "2.0", in: MigrationStore.jsonFile(at: app.storeURL),
             adopting: .any(
                 .databaseHasTables(database, means: "1.5"), .fileExists(archive, means: "1.0")))
         #expect(report.launch == version.map { .adoption(from: $0) } ?? .freshInstall)
@@ -80,7 +80,7 @@ struct EvidenceInDatabasesTests {
         try makeTables()
         let error = try #require(throws: MigrationError.self) {
             try launch(
-                "2.0", in: JSONStore(at: app.storeURL),
+                "2.0", in: MigrationStore.jsonFile(at: app.storeURL),
                 adopting: .any(.databaseHasTables(database, means: "1.0"), Adoption { throw Mishap() }))
         }
         #expect(error.code == .undecided)
@@ -90,7 +90,7 @@ struct EvidenceInDatabasesTests {
     @Test("A store in a database of its own is new")
     func ownDatabase() throws {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: .database(database))
         #expect(try manager.migrate().launch == .freshInstall)
     }
 
@@ -112,8 +112,10 @@ struct EvidenceInDatabasesTests {
 
     @Test("After damage, a line that is unknown is undecided, and not new", arguments: [true, false])
     func otherLineAfterDamage(inFile: Bool) throws {
-        func store() throws -> any MigrationStore {
-            try inFile ? JSONStore(at: app.storeURL) : SQLiteStore(path: app.folder.path("records.sqlite"))
+        func store() throws -> MigrationStore {
+            try inFile
+                ? MigrationStore.jsonFile(at: app.storeURL)
+                : MigrationStore.database(DatabaseQueue(path: app.folder.path("records.sqlite")))
         }
         func launch(_ name: String, _ line: String) throws -> Launch {
             try self.launch("2.0", name: name, line: line, in: store(), works: false).launch
@@ -155,13 +157,14 @@ struct EvidenceInDatabasesTests {
         manager.whenMigratingToVersion("1.0") {}
         #expect(try manager.migrate().launch == .freshInstall)
         let other = try MigrationManager(
-            name: "Other", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
+            name: "Other", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: .inMemory())
         other.whenMigratingToVersion("1.5", in: database) { [log = app.log] _, context in
             log.add("from \(context.from.map { "\($0)" } ?? "nothing")")
         }
         try other.migrate()
         #expect(changes == [])
-        #expect(try SQLiteStore(database).read("Other").seen["app"]?.map(\.version) == ["1.0", "2.0"])
+        #expect(
+            try MigrationStore.database(database).read("Other").seen["app"]?.map(\.version) == ["1.0", "2.0"])
         #expect(app.log.lines == ["from 1.0"])
     }
 
@@ -172,7 +175,7 @@ struct EvidenceInDatabasesTests {
         func manager(_ version: String) throws -> MigrationManager {
             let manager = try MigrationManager(
                 name: "Library", currentVersion: version, adopting: .newApp,
-                store: JSONStore(at: app.storeURL),
+                store: .jsonFile(at: app.storeURL),
                 options: MigrationOptions(aboveCurrent: .leaveOut))
             manager.whenMigratingToVersion("3.0", in: other) { _ in }
             return manager
@@ -183,7 +186,7 @@ struct EvidenceInDatabasesTests {
 
     @Test("A downgrade for a while makes the data no older than it is")
     func oldestSupported() throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         func launch(_ version: String, oldest: AppVersion? = nil) throws -> Launch {
             let manager = try MigrationManager(
                 name: "Library", currentVersion: version, adopting: .newApp, store: store,

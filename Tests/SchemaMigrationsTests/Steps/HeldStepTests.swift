@@ -19,7 +19,7 @@ struct HeldStepTests {
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp,
-            store: JSONStore(at: folder.file("migrations.json")),
+            store: .jsonFile(at: folder.file("migrations.json")),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         manager.whenVersionChanges { [log] from, to in log.add("from \(from) to \(to)") }
         guard version > "1.0" else { return manager }

@@ -21,12 +21,12 @@ struct JunctionTests {
 
     private func manager(
         _ name: String, _ version: String, build: String? = nil, adopting: Adoption = .newApp,
-        store: (any MigrationStore)? = nil, options: MigrationOptions = MigrationOptions()
+        store: MigrationStore? = nil, options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationManager {
         try SimulatedLaunch.$build.withValue(build) {
             try MigrationManager(
                 name: name, currentVersion: version, adopting: adopting,
-                store: store ?? JSONStore(at: app.storeURL), options: options)
+                store: store ?? .jsonFile(at: app.storeURL), options: options)
         }
     }
 
@@ -141,7 +141,7 @@ struct JunctionTests {
     @Test("one manager object decides anew after its database was erased")
     func erased() throws {
         let database = try queue("library.sqlite")
-        let library = try manager("Library", "1.0", store: SQLiteStore(database))
+        let library = try manager("Library", "1.0", store: .database(database))
         library.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { [log] db in
             try db.execute(sql: "CREATE TABLE a(x)")
             log.add("1.0")
@@ -224,7 +224,7 @@ struct JunctionTests {
 
     @Test("skipping a version change leaves a deferred step of that version waiting")
     func skipChange() async throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try await manager("Library", "1.0", store: store).migrate()
         let library = try manager("Library", "2.0", store: store)
         library.afterMigratingToVersion("2.0") { [log] _ in log.add("deferred") }
@@ -263,7 +263,7 @@ struct JunctionTests {
 
     @Test("a record that was removed while a deferred closure runs does not come back")
     func removedMeanwhile() async throws {
-        let store = InMemoryStore()
+        let store = MigrationStore.inMemory()
         try await manager("Library", "1.0", store: store).migrate()
         let options = MigrationOptions(lockTimeout: .milliseconds(20))
         let library = try manager("Library", "2.0", store: store, options: options)
@@ -341,7 +341,7 @@ struct JunctionTests {
 
     @Test("migrate(through:) runs no step for fresh installs above its version")
     func throughOnly() throws {
-        let library = try manager("Library", "2.0", store: InMemoryStore())
+        let library = try manager("Library", "2.0", store: .inMemory())
         closure(library, "1.0", rule: .run)
         closure(library, "1.2", rule: .only)
         try library.migrate(through: "1.0")
@@ -374,7 +374,7 @@ struct JunctionTests {
     @Test("a closed database is named as such")
     func closed() throws {
         let database = try queue("library.sqlite")
-        let library = try manager("Library", "1.0", store: SQLiteStore(database))
+        let library = try manager("Library", "1.0", store: .database(database))
         closure(library, "1.0")
         try database.close()
         let error = try #require(throws: MigrationError.self) { try library.migrate() }
@@ -399,13 +399,13 @@ struct JunctionTests {
         let first = try manager("Library", "1.0", adopting: .databaseHasTables(database, means: "1.0"))
         first.whenMigratingToVersion("1.0", in: database) { _ in }
         try first.migrate()
-        let before = try JSONStore(at: app.storeURL).record(of: "Library")
+        let before = try MigrationStore.jsonFile(at: app.storeURL).record(of: "Library")
         try database.write {
             try $0.execute(sql: "UPDATE app_migrations SET value = '{' WHERE part = 'managers'")
         }
         #expect(throws: MigrationError.self) { try library("Library").migrate() }
         try library("Library").replaceRecord(assuming: "2.0")
-        #expect(try JSONStore(at: app.storeURL).record(of: "Library") == before)
+        #expect(try MigrationStore.jsonFile(at: app.storeURL).record(of: "Library") == before)
         try library("Library").migrate()
         try library("Photos").migrate()
         #expect(log.lines == [], "2.0 has run, as the app says")
@@ -433,7 +433,7 @@ struct BatchTimeTests {
         func manager(_ version: String) throws -> MigrationManager {
             let manager = try MigrationManager(
                 name: "Photos", currentVersion: version, adopting: .databaseHasTables(database, means: "1.0"),
-                store: InMemoryStore())
+                store: .inMemory())
             manager.afterMigratingToVersion("2.0", in: database, overRowsOf: "photo") { db, rows in
                 // Quick rows first, then rows that take 20 ms of Swift each, between statements.
                 for id in try rows.ids(of: "photo", db) {

@@ -27,7 +27,7 @@ struct NewDatabaseTests {
         try SimulatedLaunch.$build.withValue(build) {
             try MigrationManager(
                 name: name, currentVersion: version, adopting: .newApp,
-                store: JSONStore(at: folder.file("migrations.json")),
+                store: .jsonFile(at: folder.file("migrations.json")),
                 options: MigrationOptions(
                     aboveCurrent: .leaveOut, line: line, lockTimeout: .milliseconds(20)))
         }

@@ -29,7 +29,7 @@ struct ObservationTests {
         let schema = try SchemaMigrator(migrations: files)
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp,
-            store: JSONStore(at: folder.file("records.json")),
+            store: .jsonFile(at: folder.file("records.json")),
             options: MigrationOptions(aboveCurrent: .leaveOut))
         manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: dbQueue)
         manager.whenMigratingToVersion("1.1", migrate: schema, upTo: 11, in: dbQueue)

@@ -35,7 +35,7 @@ struct RestartedStepsTests {
         _ version: String, _ database: any DatabaseWriter, name: String = "Library"
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: name, currentVersion: version, adopting: .newApp, store: JSONStore(at: app.storeURL))
+            name: name, currentVersion: version, adopting: .newApp, store: .jsonFile(at: app.storeURL))
         let schema = try SchemaMigrator(
             migrations: version == "1.0" ? [Self.note] : [Self.note, Self.hash],
             options: SchemaOptions(newerDatabases: .rollBack))

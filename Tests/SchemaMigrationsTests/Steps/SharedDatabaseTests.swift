@@ -18,11 +18,11 @@ struct SharedDatabaseTests {
 
     private func manager(
         _ name: String, _ version: String, line: String = "app", adopting: Adoption = .newApp,
-        store: (any MigrationStore)? = nil
+        store: MigrationStore? = nil
     ) throws -> MigrationManager {
         try MigrationManager(
             name: name, currentVersion: version, adopting: adopting,
-            store: store ?? JSONStore(at: app.storeURL),
+            store: store ?? .jsonFile(at: app.storeURL),
             options: MigrationOptions(line: line))
     }
 
@@ -57,11 +57,11 @@ struct SharedDatabaseTests {
         #expect(app.log.lines == ["Search 2.0"])
         // That it was old is no version that it has seen.
         let store = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(database))
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: .database(database))
         #expect(try store.seenVersions().map(\.version) == ["2.0"])
         // Its tables mean what the app says, and not that they are older still.
         let late = try manager(
-            "Late", "2.0", adopting: .databaseHasTables(database, means: "1.0"), store: InMemoryStore())
+            "Late", "2.0", adopting: .databaseHasTables(database, means: "1.0"), store: .inMemory())
         #expect(try late.migrate().launch == .adoption(from: "1.0"))
     }
 
@@ -70,13 +70,13 @@ struct SharedDatabaseTests {
         let second = try DatabaseQueue(path: app.folder.path("second.sqlite"))
         try makeTables(in: second)
         func launch(_ version: String, recordsIn store: DatabaseQueue) throws -> MigrationReport {
-            let manager = try manager("Library", version, store: SQLiteStore(store))
+            let manager = try manager("Library", version, store: .database(store))
             addStep("2.0", to: manager, in: store)
             addStep("2.0-1", to: manager, in: second)
             return try manager.migrate()
         }
         let adopting = try manager(
-            "Library", "3.0", adopting: Adoption { "1.0" }, store: SQLiteStore(database))
+            "Library", "3.0", adopting: Adoption { "1.0" }, store: .database(database))
         addStep("2.0-1", to: adopting, in: second)
         try adopting.migrate()
         #expect(app.log.lines == ["Library 2.0-1"])
@@ -99,7 +99,8 @@ struct SharedDatabaseTests {
         "A manager with versions of its own is new in a database that was new to another one",
         arguments: [true, false])
     func otherLine(inDatabase: Bool) throws {
-        let store: any MigrationStore = inDatabase ? SQLiteStore(database) : try JSONStore(at: app.storeURL)
+        let store: MigrationStore =
+            inDatabase ? MigrationStore.database(database) : try MigrationStore.jsonFile(at: app.storeURL)
         let library = try manager("Library", "3.0", store: store)
         library.whenMigratingToVersion("3.0", migrate: try app.schema(), in: database)
         #expect(try library.migrate().launch == .freshInstall)

@@ -116,7 +116,7 @@ private struct MarkedLaunch {
         let file = folder.appendingPathComponent("\(Self.mark).sqlite")
         let record = folder.appendingPathComponent("\(Self.mark).json")
         try damage(mistake, file, record, table)
-        let store = try JSONStore(
+        let store = try MigrationStore.jsonFile(
             at: mistake == .missingFolder ? record.appendingPathComponent("a/b") : record)
         let database = try DatabaseFile(path: file.path).openQueue()
         let schema = try SchemaMigrator(migrations: [

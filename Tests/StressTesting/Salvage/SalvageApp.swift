@@ -47,10 +47,10 @@ struct SalvageApp {
         }
     }
 
-    private func store(_ queue: DatabaseQueue) throws -> any MigrationStore {
+    private func store(_ queue: DatabaseQueue) throws -> MigrationStore {
         switch shape.store {
-        case .database: SQLiteStore(queue)
-        case .json: try JSONStore(at: record)
+        case .database: MigrationStore.database(queue)
+        case .json: try MigrationStore.jsonFile(at: record)
         }
     }
 }

@@ -33,7 +33,7 @@ struct MemoryWorldDatabase: WorldDatabase {
 }
 
 /// A database in memory that a process has opened: a place, whose changes are transactions.
-final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStore, @unchecked Sendable {
+final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, RecordStorage, @unchecked Sendable {
     let number: Int
     let process: WorldProcess
     private(set) var database: MemoryWorldDatabase
@@ -58,7 +58,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
 
     var id: PlaceID { .file([UInt8(number)]) }
     var name: String { "database \(number)" }
-    var store: any MigrationStore { self }
+    var store: any RecordStorage { self }
 
     func mistakes(in moves: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
 
@@ -97,10 +97,14 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, MigrationStor
         try commit { ($0.state, $0.isDamaged) = (state, false) }
     }
 
-    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+    func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
         try checkReadable()
         try commit { try change(&$0.state) }
     }
+
+    func history(_ manager: String) -> [SettledStep] { [] }
 
     func lock(_ manager: String) throws -> StoreLock { try process.lock(manager, of: name) }
 

@@ -77,7 +77,7 @@ struct OpenSQLiteDatabase: OpenWorldDatabase {
     let queue: DatabaseQueue
     let process: WorldProcess
 
-    var store: any MigrationStore { SQLiteStore(queue) }
+    var store: any RecordStorage { SQLiteStore(queue) }
     var adoption: Adoption { .databaseHasTables(queue, means: "1.0") }
 
     func close() throws -> any WorldDatabase {

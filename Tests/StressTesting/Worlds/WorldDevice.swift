@@ -51,7 +51,7 @@ protocol WorldDatabase: Sendable {
 /// A database that a process has opened.
 protocol OpenWorldDatabase: Sendable {
     /// The store in the database, for an app that keeps its records there.
-    var store: any MigrationStore { get }
+    var store: any RecordStorage { get }
     var adoption: Adoption { get }
 
     /// Makes the tables that the app needs, if there are none.

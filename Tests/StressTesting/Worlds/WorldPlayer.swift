@@ -293,7 +293,7 @@ struct WorldScene {
         let store = app.storeInDatabase ? databases[0]?.store : nil
         let manager = try MigrationManager(
             name: "\(index)", currentVersion: Self.version(release.version), adopting: adoption,
-            store: store ?? WorldStore(process: process), options: options)
+            store: MigrationStore(store ?? WorldStore(process: process)), options: options)
         let steps = app.steps(of: index, in: release)
         var move = index == 0 ? app.move(in: release) : nil
         for step in steps {

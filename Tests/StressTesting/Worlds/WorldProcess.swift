@@ -144,7 +144,7 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
 
     // MARK: As an observer
 
-    func watching(_ store: any MigrationStore) -> any MigrationStore { store }
+    func watching(_ store: any RecordStorage) -> any RecordStorage { store }
     func willUse(_ place: any MigrationPlace) {}
     let batchSize = 1
     var isTimeOver: Bool { batchesLeft.map { $0 <= 0 } ?? false }
@@ -158,7 +158,7 @@ final class WorldProcess: LaunchObserver, @unchecked Sendable {
 }
 
 /// The JSON store of a small world.
-struct WorldStore: MigrationStore {
+struct WorldStore: RecordStorage {
     let process: WorldProcess
     var name: String { "store" }
 
@@ -174,7 +174,9 @@ struct WorldStore: MigrationStore {
         process.device.isDamaged = false
     }
 
-    func update(_ manager: String, _ change: (inout StoreState) throws -> Void) throws {
+    func update(
+        _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+    ) throws {
         if process.device.isDamaged { throw MigrationError.damaged(name) }
         var state = process.device.store
         try change(&state)
@@ -182,6 +184,8 @@ struct WorldStore: MigrationStore {
         try process.willChange(.files)
         process.device.store = state
     }
+
+    func history(_ manager: String) -> [SettledStep] { [] }
 
     func lock(_ manager: String) throws -> StoreLock { try process.lock(manager, of: name) }
 }

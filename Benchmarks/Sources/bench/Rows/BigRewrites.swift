@@ -48,7 +48,7 @@ extension Benchmark {
 
     private static func runStep(_ foreignKeys: ForeignKeys, in queue: DatabaseQueue) throws {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
+            name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: .inMemory())
         manager.whenMigratingToVersion("2.0", in: queue, foreignKeys: foreignKeys) { db in
             try db.execute(sql: "CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT)")
             try db.execute(sql: "INSERT INTO tag(name) VALUES ('new')")

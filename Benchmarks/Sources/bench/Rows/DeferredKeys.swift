@@ -90,7 +90,7 @@ private struct KeyedTable {
 
     func manager(_ database: DatabaseQueue) throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.1", adopting: Adoption { "2.0" }, store: InMemoryStore())
+            name: "Library", currentVersion: "2.1", adopting: Adoption { "2.0" }, store: .inMemory())
         manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "item") { db, rows in
             try db.execute(
                 literal: "UPDATE item SET new = upper(old) WHERE new IS NULL AND \(rows.condition)")

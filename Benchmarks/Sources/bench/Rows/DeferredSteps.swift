@@ -68,7 +68,7 @@ extension Benchmark {
     private static func launch(
         deferring count: Int, complete: Bool = false, _ scratch: Scratch
     ) throws -> Contest.Work {
-        let store = try JSONStore(at: scratch.new("store.json"))
+        let store = try MigrationStore.jsonFile(at: scratch.new("store.json"))
         let queue = try DatabaseQueue(url: scratch.new("launch.sqlite"))
         var manager: MigrationManager?
         let work = Contest.Work(
@@ -106,7 +106,7 @@ private final class DeferringApp: @unchecked Sendable {
     init(_ database: any DatabaseWriter) throws {
         self.database = database
         manager = try MigrationManager(
-            name: "Library", currentVersion: "2.1", adopting: Adoption { "2.0" }, store: InMemoryStore())
+            name: "Library", currentVersion: "2.1", adopting: Adoption { "2.0" }, store: .inMemory())
         manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "track") { db, rows in
             try db.execute(literal: "UPDATE track SET title = upper(title) WHERE \(rows.condition)")
             // The ids have no gaps.

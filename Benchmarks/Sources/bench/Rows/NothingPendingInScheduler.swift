@@ -21,9 +21,10 @@ extension Benchmark {
                 }
                 let file = scratch.new("store.json")
                 let database = scratch.new("store.sqlite")
-                let json = Contest.Work { try launch(managers: count, try JSONStore(at: file)) }
+                let json = Contest.Work { try launch(managers: count, try MigrationStore.jsonFile(at: file)) }
                 let sqlite = Contest.Work {
-                    try launch(managers: count, try SQLiteStore(path: database.path))
+                    try launch(
+                        managers: count, try MigrationStore.database(DatabaseQueue(path: database.path)))
                 }
                 try json.run()
                 try sqlite.run()
@@ -66,7 +67,7 @@ extension Benchmark {
 
     private static let steps = (1...20).map { "1.\($0)" }
 
-    private static func launch(managers count: Int, _ store: any MigrationStore) throws {
+    private static func launch(managers count: Int, _ store: MigrationStore) throws {
         for index in 0..<count {
             let manager = try MigrationManager(
                 name: "Manager \(index)", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: store)

@@ -11,7 +11,7 @@ extension Benchmark {
             }
             let plans = try versions.map { versions -> Contest.Work in
                 let manager = try MigrationManager(
-                    name: "Plan", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: InMemoryStore())
+                    name: "Plan", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: .inMemory())
                 for version in versions { manager.whenMigratingToVersion(version) {} }
                 // A manager that is never asked says so when it is released.
                 _ = try manager.pending()

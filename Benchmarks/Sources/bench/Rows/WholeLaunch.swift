@@ -12,7 +12,7 @@ extension Benchmark {
             let file = scratch.new("store.json")
             let ours = Contest.Work {
                 let queues = try databases.map { try DatabaseQueue(path: $0.path) }
-                let store = try JSONStore(at: file)
+                let store = try MigrationStore.jsonFile(at: file)
                 for index in 0..<5 {
                     let manager = try MigrationManager(
                         name: "Manager \(index)", currentVersion: "2.0", adopting: Adoption { "1.0" },

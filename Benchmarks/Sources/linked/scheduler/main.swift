@@ -5,6 +5,6 @@ import Foundation
 let manager = try MigrationManager(
     currentVersion: "2.0",
     adopting: .newApp,
-    store: try JSONStore(at: FileManager.default.temporaryDirectory.appendingPathComponent("linked.json")))
+    store: try .jsonFile(at: FileManager.default.temporaryDirectory.appendingPathComponent("linked.json")))
 manager.whenMigratingToVersion("1.1") {}
 print(try manager.pending().isEmpty)

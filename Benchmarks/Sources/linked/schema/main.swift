@@ -6,7 +6,7 @@ import SchemaMigrations
 // What `SchemaMigrations` adds to that.
 let queue = try DatabaseQueue()
 let schema = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "t", sql: "CREATE TABLE t(a)")])
-let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: SQLiteStore(queue))
+let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: .database(queue))
 manager.whenMigratingToVersion("2.0", migrate: schema, in: queue)
 try manager.migrate()
 print(try queue.read(schema.status).needsMigration)

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import MigrationDiagnostics
+import TestSupport
 import TextOutput
 
 /// A test of one rule, in its own folder.
@@ -10,8 +11,8 @@ final class StoreTrial {
     /// The operation under test, with which a message about a thrown error begins.
     var subject: String
     private(set) var violations: [String] = []
-    private var first: (any MigrationStore)?
-    private var second: (any MigrationStore)?
+    private var first: (any RecordStorage)?
+    private var second: (any RecordStorage)?
 
     init(of rule: StoreRule, folder: URL, suite: StoreConformance) {
         subject = rule.subject
@@ -20,7 +21,7 @@ final class StoreTrial {
     }
 
     /// Returns the store, and opens it on the first call.
-    func store() throws -> any MigrationStore {
+    func store() throws -> any RecordStorage {
         if let first { return first }
         let store = try suite.make(folder)
         first = store
@@ -29,7 +30,7 @@ final class StoreTrial {
 
     /// Calls the body with each store object that must see the same contents, until one of them notes a
     /// violation.
-    func byEachView(_ body: (_ store: any MigrationStore, _ whose: String) throws -> Void) throws {
+    func byEachView(_ body: (_ store: any RecordStorage, _ whose: String) throws -> Void) throws {
         let before = violations.count
         try body(try store(), "by the object that has written it")
         guard suite.lifetime == .place else { return }
@@ -38,7 +39,7 @@ final class StoreTrial {
     }
 
     /// Returns another object on the same place, or the same object if the contents end with it.
-    func other() throws -> any MigrationStore {
+    func other() throws -> any RecordStorage {
         guard suite.lifetime == .place else { return try store() }
         if let second { return second }
         let store = try suite.make(folder)
@@ -63,7 +64,7 @@ final class StoreTrial {
     }
 
     /// Writes a sample by an update.
-    func write(_ sample: StoreSample, of manager: String = "Library", to store: any MigrationStore) throws {
+    func write(_ sample: StoreSample, of manager: String = "Library", to store: any RecordStorage) throws {
         try store.update(manager) { try sample.write(to: &$0, of: manager) }
     }
 }

@@ -1,4 +1,4 @@
-extension MigrationStore {
+extension RecordStorage {
     /// Turns work that was running into a death, once the lock of the process that died is taken.
     ///
     /// It is a fact in the record then, which no later run can lose.

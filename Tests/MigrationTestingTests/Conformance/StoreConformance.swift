@@ -1,7 +1,7 @@
-public import AppMigrations
-public import Foundation
+import AppMigrations
+import Foundation
 
-/// Tests that a store obeys the rules of `MigrationStore`.
+/// Tests that a store obeys the rules of `RecordStorage`.
 ///
 /// Call it from a test, with Swift Testing or XCTest:
 ///
@@ -16,9 +16,9 @@ public import Foundation
 /// The suite also tests `history(_:)` and `setAside(replacingWith:)` if the store implements them. It
 /// runs in one process, so it cannot test that a change survives a power cut or that a lock ends with its
 /// process.
-public struct StoreConformance: Sendable {
+struct StoreConformance: Sendable {
     /// The lifetime of a store's contents.
-    public enum Lifetime: Sendable {
+    enum Lifetime: Sendable {
         /// The contents stay in the place: another object on the same place finds them.
         ///
         /// The default.
@@ -29,7 +29,7 @@ public struct StoreConformance: Sendable {
 
     let lifetime: Lifetime
     let damage: (@Sendable (URL) throws -> Void)?
-    let make: @Sendable (URL) throws -> any MigrationStore
+    let make: @Sendable (URL) throws -> any RecordStorage
 
     /// Creates a suite; ``check()`` runs it.
     ///
@@ -39,9 +39,9 @@ public struct StoreConformance: Sendable {
     ///     damage.
     ///   - make: makes a store in a folder, which is empty at first. The suite calls it several times with
     ///     the same folder, for stores that are open at once.
-    public init(
+    init(
         _ lifetime: Lifetime = .place, damage: (@Sendable (_ folder: URL) throws -> Void)? = nil,
-        making make: @escaping @Sendable (_ folder: URL) throws -> any MigrationStore
+        making make: @escaping @Sendable (_ folder: URL) throws -> any RecordStorage
     ) {
         self.lifetime = lifetime
         self.damage = damage
@@ -51,7 +51,7 @@ public struct StoreConformance: Sendable {
     /// Tests every rule, each in its own folder.
     ///
     /// - Throws: ``StoreConformanceError``, which describes every broken rule, not only the first.
-    public func check() throws {
+    func check() throws {
         var violations: [String] = []
         var name = "The store"
         for rule in StoreRule.all {

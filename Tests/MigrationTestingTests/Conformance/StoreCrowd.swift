@@ -8,7 +8,7 @@ struct StoreCrowd {
     static let updates = 20
 
     /// A store for each thread.
-    let stores: [any MigrationStore]
+    let stores: [any RecordStorage]
 
     /// Runs the updates and returns the number of updates that the store lost.
     func lostUpdates() throws -> Int {

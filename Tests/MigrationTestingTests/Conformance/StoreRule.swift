@@ -1,4 +1,5 @@
 import AppMigrations
+import TestSupport
 import TextOutput
 
 /// A rule that every store obeys.
