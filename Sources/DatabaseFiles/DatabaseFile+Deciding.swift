@@ -6,7 +6,7 @@ import SchemaMigrations
 extension DatabaseFile {
     /// Returns the files at the database's path and its old paths that exist, with what they hold.
     ///
-    /// For the app's recovery screen, after the error `MigrationError.Code.twoDatabases`. Changes nothing. A file that
+    /// For the app's recovery screen, after the error `MigrationError.Code.twoPlaces`. Changes nothing. A file that
     /// cannot be read is among them, with its ``FoundDatabase/problem``.
     ///
     /// - Throws: `MigrationError`, when one of them is locked by another process, for instance.
@@ -27,7 +27,7 @@ extension DatabaseFile {
             guard let kept = DatabasePlace(kept), places.contains(where: { $0.url.path == kept.url.path })
             else {
                 throw MigrationError(
-                    .invalidCall, "\(kept) is no place of this database with a file",
+                    .misuse, "\(kept) is no place of this database with a file",
                     remedy: "Pass the path of one of the foundDatabases().")
             }
             for other in places where other.url.path != kept.url.path {

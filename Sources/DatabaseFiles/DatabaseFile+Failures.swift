@@ -64,7 +64,7 @@ extension DatabaseFile {
 
     func twoDatabases(_ found: [FoundDatabase]) -> MigrationError {
         MigrationError(
-            .twoDatabases,
+            .twoPlaces,
             "The app's database is in two places, and both hold data: "
                 + found.map(\.description).joined(separator: " and "),
             remedy: """
@@ -82,7 +82,7 @@ extension DatabaseFile {
         guard places.count > 1 else { return error }
         let others = try places.filter { $0.url != place.url }.map { try found($0).description }
         return MigrationError(
-            .twoDatabases, at: .file(place.url.path),
+            .twoPlaces, at: .file(place.url.path),
             """
             \((problem as? any SystemError)?.reason ?? "cannot be read"), and the database may also be at \
             \(others.joined(separator: " or "))

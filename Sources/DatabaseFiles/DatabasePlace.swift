@@ -103,7 +103,7 @@ extension DatabasePlace {
         try reading(configuration, waitingFor: limit) { db in
             guard try !db.hasTable("Z_METADATA") else {
                 throw MigrationError(
-                    .invalidCall, at: .file(url.lastPathComponent),
+                    .misuse, at: .file(url.lastPathComponent),
                     "is a store of Core Data or SwiftData, which DatabaseFile does not move",
                     remedy: "Move it with NSPersistentStoreCoordinator. Nothing was changed.")
             }

@@ -38,7 +38,7 @@ struct DeferredTests {
         let manager = try app.manager(
             version,
             options: MigrationOptions(
-                aboveCurrent: .leaveOut, lockTimeout: .seconds(600),
+                ignoresStepsAboveCurrent: true, lockTimeout: .seconds(600),
                 onEvent: { [log = app.log] event in
                     if case .didRunBatch(let step, let done, let total) = event.kind {
                         log.add("\(step.version): \(done) of \(total ?? -1)")

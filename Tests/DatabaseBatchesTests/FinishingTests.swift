@@ -82,7 +82,7 @@ struct FinishingTests {
         let store = MigrationStore.inMemory()
         func manager(_ version: String, _ store: MigrationStore) throws -> MigrationManager {
             let manager = try app.manager(
-                version, store: store, options: MigrationOptions(aboveCurrent: .leaveOut))
+                version, store: store, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.0", in: other, onFreshInstall: .run) { db in
                 try db.execute(
                     sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, text); INSERT INTO note VALUES (1, 'a')")

@@ -230,7 +230,7 @@ struct DamagedOpeningTests {
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
         #expect(error.code == .stepFailed)
         #expect(error.advice == .repair)
-        #expect(error.summary.causes.map(\.number).contains(11))
+        #expect(error.facts.causes.map(\.number).contains(11))
         try queue.close()
     }
 

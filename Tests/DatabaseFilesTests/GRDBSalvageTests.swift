@@ -136,7 +136,7 @@ struct GRDBSalvageTests {
         let error = try #require(throws: MigrationError.self) {
             try DatabaseFile(path: library.path).salvage(into: migrator)
         }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.description == """
                 migration forget failed: no such table: gone (SQLite 1). Fix the migration. Nothing was changed.
@@ -160,7 +160,7 @@ struct GRDBSalvageTests {
         let error = try #require(throws: MigrationError.self) {
             try file.salvage(from: setAside, into: migrator, of: queue)
         }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         try queue.close()
     }
 }

@@ -91,7 +91,7 @@ struct LostRecordTests {
         let error = try #require(throws: MigrationError.self) {
             try app.manage("3.0") { try $0.replaceRecord(assuming: "2.0") }
         }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
     }
 
     @Test("does not run a step again that the history has, whatever version the app names")

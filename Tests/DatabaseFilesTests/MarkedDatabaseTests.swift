@@ -169,7 +169,7 @@ struct MarkedDatabaseTests {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: old))
         try bytes.prefix(bytes.count / 2).write(to: URL(fileURLWithPath: new))
         let error = try #require(throws: MigrationError.self) { try file().openQueue() }
-        #expect(error.code == .twoDatabases)
+        #expect(error.code == .twoPlaces)
         #expect(
             error.message.hasPrefix(
                 "\(new): database disk image is malformed (SQLite 11), and the database may"),
@@ -197,7 +197,7 @@ struct MarkedDatabaseTests {
                 atPath: old, withDestinationPath: folder.path("none/x"))
         }
         let error = try #require(throws: MigrationError.self) { try file().openQueue() }
-        #expect(error.code == .twoDatabases)
+        #expect(error.code == .twoPlaces)
         #expect(try file().foundDatabases().map { $0.problem == nil } == [true, false])
         try file().keep(new)
         #expect(try open() == ["a"])
@@ -214,7 +214,7 @@ struct MarkedDatabaseTests {
             defer { try? queue.close() }
             let manager = try MigrationManager(
                 name: "Library", currentVersion: version, adopting: .newApp, store: .database(queue),
-                options: MigrationOptions(aboveCurrent: .leaveOut))
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.0", in: queue, onFreshInstall: .only) { db in
                 try db.execute(sql: "CREATE TABLE IF NOT EXISTS note(text TEXT)")
             }
@@ -231,7 +231,7 @@ struct MarkedDatabaseTests {
         try extensions.close()
         if isMigrated {
             let error = try #require(throws: MigrationError.self) { try file().openQueue() }
-            #expect(error.code == .twoDatabases)
+            #expect(error.code == .twoPlaces)
             try file().keep(old)
         }
         let report = try launch("2.0") { try file().openQueue() }
@@ -265,7 +265,7 @@ struct MarkedDatabaseTests {
         }
         isDone.wait()
         let error = try #require(throws: MigrationError.self) { try result.withLock { $0 }?.get() }
-        #expect(error.code == .twoDatabases)
+        #expect(error.code == .twoPlaces)
         #expect(try notes(queue) == ["new"])
         #expect(log.events == [])
     }
@@ -284,7 +284,7 @@ struct MarkedDatabaseTests {
             try make(new, "new")
         }
         let error = try #require(throws: MigrationError.self) { try file.openQueue() }
-        #expect(error.code == .twoDatabases)
+        #expect(error.code == .twoPlaces)
         #expect(try notes(DatabaseQueue(path: new)) == ["new"])
         #expect(try notes(DatabaseQueue(path: old)) == ["a"])
     }

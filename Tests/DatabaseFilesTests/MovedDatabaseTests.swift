@@ -228,7 +228,7 @@ struct MovedDatabaseTests {
         try migrated.execute("CREATE VIRTUAL TABLE search USING fts5(text)")
         try migrated.close()
         let error = try refusal(file())
-        #expect(error.code == .twoDatabases)
+        #expect(error.code == .twoPlaces)
         #expect(error.message.contains("no rows)"), "\(error.message)")
         let withRows = try file().foundDatabases().filter { !$0.isEmpty }
         #expect(withRows.map(\.path) == [old])
@@ -245,7 +245,7 @@ struct MovedDatabaseTests {
         try makeOld(rows: 5, at: new)
         let before = try Data(contentsOf: URL(fileURLWithPath: old))
         let error = try refusal(file())
-        #expect(error.code == .twoDatabases)
+        #expect(error.code == .twoPlaces)
         #expect(
             error.message.hasPrefix(
                 "The app's database is in two places, and both hold data: \(new) ("), "\(error.message)")
@@ -362,7 +362,7 @@ struct MovedDatabaseTests {
         try Data("this is no database, but some text that fills a page".utf8).write(
             to: URL(fileURLWithPath: new))
         let error = try refusal(file())
-        #expect(error.code == .twoDatabases)
+        #expect(error.code == .twoPlaces)
         #expect(
             error.message.hasPrefix(
                 "\(new): file is not a database (SQLite 26), and the database may also be at \(old) ("),
@@ -497,7 +497,7 @@ struct MovedDatabaseTests {
         file.copiesAlways = copies
         let before = try Data(contentsOf: URL(fileURLWithPath: old))
         let error = try refusal(file)
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(
             error.description == """
                 app.sqlite: is a store of Core Data or SwiftData, which DatabaseFile does not move. Move it with \

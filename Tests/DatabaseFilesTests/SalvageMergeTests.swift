@@ -72,7 +72,7 @@ struct SalvageMergeTests {
         let error = try #require(throws: MigrationError.self) {
             try file.salvage(from: setAside, into: notes.schema, of: queue)
         }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(try queue.integers("SELECT count(*) FROM note") == [30])
         try queue.close()
     }

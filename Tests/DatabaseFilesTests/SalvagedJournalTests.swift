@@ -91,7 +91,7 @@ struct SalvagedJournalTests {
         try pages.change { $0.replaceSubrange(0..<4_096, with: Data(count: 4_096)) }
         let before = contents()
         let error = try #require(throws: MigrationError.self) { try file.salvage(into: schema) }
-        #expect(error.code == .invalidCall && error.message.contains("is not damaged"), "\(error)")
+        #expect(error.code == .misuse && error.message.contains("is not damaged"), "\(error)")
         #expect(contents() == before)
         #expect(try ids().count == 400)
     }

@@ -210,7 +210,7 @@ struct GRDBSchemaStepTests {
             "2.0", migrate: migrator(), newerDatabases: .rollBack, in: database,
             fileID: "App/Migrations.swift", line: 3)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect(error.code == .invalidRegistration)
+        #expect(error.code == .misuse)
         #expect(
             error.description == """
                 Library: schema step 2.0 asks GRDB's migrator to roll back, which it cannot (Migrations.swift:3). Pass \

@@ -59,7 +59,7 @@
         func malformedVersion() async throws {
             #expect(
                 try await launch("2.x") == """
-                    invalidConfiguration: The main bundle's CFBundleShortVersionString is malformed: "2.x" is not an \
+                    misuse: The main bundle's CFBundleShortVersionString is malformed: "2.x" is not an \
                     app version: expected a digit at offset 2, found "x". Fix it, or pass the app's version: \
                     MigrationManager(currentVersion: "2.0", …).
 
@@ -72,7 +72,7 @@
             let output = try await launch()
             #expect(
                 output.hasPrefix(
-                    "invalidConfiguration: The app's folder in Application Support cannot be created: "))
+                    "misuse: The app's folder in Application Support cannot be created: "))
             #expect(
                 output.hasSuffix(
                     "Pass a store in a folder that exists: store: .jsonFile(at: url).\n"), "\(output)")
@@ -91,19 +91,19 @@
         func otherPurposes(variable: String, value: String, reason: String) async throws {
             #expect(
                 try await launch(environment: [variable: value])
-                    == "invalidConfiguration: There is no default store here: \(reason). \(Self.remedy)")
+                    == "misuse: There is no default store here: \(reason). \(Self.remedy)")
         }
 
         @Test("has no default store in an app extension, or without a bundle identifier")
         func noPlace() async throws {
             #expect(
                 try await launch(as: "Share.appex") == """
-                    invalidConfiguration: There is no default store here: an app extension shares its app's store, which \
+                    misuse: There is no default store here: an app extension shares its app's store, which \
                     cannot be guessed. \(Self.remedy)
                     """)
             #expect(
                 try await launch(identifier: nil) == """
-                    invalidConfiguration: There is no default store here: the main bundle has no identifier. \(Self.remedy)
+                    misuse: There is no default store here: the main bundle has no identifier. \(Self.remedy)
                     """)
         }
     }

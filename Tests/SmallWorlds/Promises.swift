@@ -586,12 +586,12 @@ package struct Promises: Sendable {
         switch (call, result) {
         // The app's code relies on its tables.
         case (.skip(.move), .finished): return "a schema step was skipped"
-        case (.skip(let work), .stopped("invalidCall")) where culprits[manager] == work && work != .move:
+        case (.skip(let work), .stopped("misuse")) where culprits[manager] == work && work != .move:
             return "the launch has stopped at \(work), and it cannot be skipped"
         case (.skip(let work), .finished)
         where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):
             return "\(work) was skipped, and nothing was written"
-        case (_, .stopped("invalidCall")), (_, .finished): return nil
+        case (_, .stopped("misuse")), (_, .finished): return nil
         case (_, .stopped("damagedStore")) where meetsDamage(manager): return nil
         case (.skip, .stopped("undecided"))
         where used.contains { start(of: manager, in: $0, release) == .undecided || isVague($0) }:

@@ -15,7 +15,7 @@ struct DeferredStepsTests {
         defer { try? queue.close() }
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp, store: .database(queue),
-            options: MigrationOptions(aboveCurrent: .leaveOut))
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
         let schema = try SchemaMigrator(directory: tool.folder.file("Migrations"))
         manager.whenMigratingToVersion("1.0", migrate: schema, in: queue)
         manager.whenMigratingToVersion("2.0", in: queue) { db in
@@ -115,7 +115,7 @@ struct DeferredStepsTests {
             let manager = try MigrationManager(
                 name: "Library", currentVersion: version,
                 adopting: .newApp, store: .jsonFile(at: tool.folder.file("store.json")),
-                options: MigrationOptions(aboveCurrent: .leaveOut))
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.afterMigratingToVersion("2.1") { _ in }
             try await manager.migrate()
         }

@@ -173,7 +173,7 @@ struct Launch {
         role: MigrationOptions.Role = .migrates, onEvent: ((MigrationEvent) -> Void)? = nil
     ) -> MigrationOptions {
         MigrationOptions(
-            aboveCurrent: .leaveOut, role: role, maximumAttempts: 1_000, lockTimeout: patience,
+            ignoresStepsAboveCurrent: true, role: role, maximumAttempts: 1_000, lockTimeout: patience,
             onEvent: onEvent)
     }
 
@@ -212,7 +212,7 @@ struct Launch {
     private func salvage() throws {
         do {
             _ = try file("library.sqlite").salvage(into: schema())
-        } catch let error as MigrationError where error.code == .invalidCall {
+        } catch let error as MigrationError where error.code == .misuse {
             // An earlier launch has done it.
         }
     }

@@ -2,10 +2,7 @@ import Foundation
 import MigrationDiagnostics
 
 /// The facts about a failure that may leave the device.
-///
-/// Versions and numbers, and names that the developer has given to types; nothing that a person has written, and no path.
-/// It is to be encoded, with the keys `domain`, `code`, `number`, `advice`, `version`, `kind`, `attempt` and `causes`.
-public struct FailureSummary: Encodable, Sendable, Equatable {
+package struct FailureSummary: Encodable, Sendable, Equatable {
     /// The error's domain, `AppMigrations.MigrationError`.
     package let domain: String
     /// The name of the code, as in `stepFailed`.
@@ -55,7 +52,7 @@ public struct FailureSummary: Encodable, Sendable, Equatable {
         return Int("\(kind) \(version)".utf8.fnv1a(after: FNV1a.start) % 1_000_000) * 1_000 + number
     }
 
-    init(_ error: MigrationError) {
+    package init(_ error: MigrationError) {
         domain = MigrationError.errorDomain
         code = error.code.description
         number = error.code.number

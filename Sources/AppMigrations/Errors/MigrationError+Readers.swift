@@ -14,7 +14,7 @@ extension MigrationError: LocalizedError {
     ///
     /// For a step that throws, that is a retry; once it has failed in the same way twice in one build of the app, it is to
     /// contact the developer.
-    public var advice: RecoveryAdvice { summary.advice }
+    public var advice: RecoveryAdvice { facts.advice }
 
     /// The ``advice`` as a sentence.
     public var recoverySuggestion: String? { advice.localizedDescription }
@@ -26,17 +26,17 @@ extension MigrationError: CustomNSError {
     ///
     /// It is the same on every device and in every release: `10` for a failure that is about no step, and `485_352_010`, for
     /// example, for one of step 2.1. ``errorUserInfo`` says which step that is.
-    public var errorCode: Int { summary.group }
+    public var errorCode: Int { facts.group }
 
     /// The sentences for the person, and the facts of ``summary`` for a crash reporter: `code`, `advice`, `version`, `kind`,
     /// `attempt` and `cause`, as far as they are known.
     public var errorUserInfo: [String: Any] {
-        let summary = summary
+        let summary = facts
         let causes = summary.causes.map { "\($0.domain) \($0.number)" }
         let facts: [String: Any?] = [
             NSLocalizedDescriptionKey: errorDescription ?? "",
             NSLocalizedRecoverySuggestionErrorKey: advice.localizedDescription, "code": summary.code,
-            "advice": summary.advice.rawValue, "version": summary.version, "kind": summary.kind,
+            "advice": facts.advice.rawValue, "version": summary.version, "kind": summary.kind,
             "attempt": summary.attempt, "cause": causes.isEmpty ? nil : causes.joined(separator: ", "),
         ]
         return facts.compactMapValues(\.self)
@@ -44,8 +44,13 @@ extension MigrationError: CustomNSError {
 }
 
 extension MigrationError {
-    /// The facts for the app's analytics and for a crash reporter: no path, name, statement or value.
-    public var summary: FailureSummary { FailureSummary(self) }
+    /// The facts for the app's analytics and for a crash reporter, to be encoded.
+    ///
+    /// Versions and numbers, and names that the developer has given to types; nothing that a person has written, and no path.
+    /// The keys are `domain`, `code`, `number`, `advice`, `version`, `kind`, `attempt` and `causes`.
+    public var summary: some Encodable & Sendable & Equatable { facts }
+
+    package var facts: FailureSummary { FailureSummary(self) }
 }
 
 extension MigrationError: CustomStringConvertible {

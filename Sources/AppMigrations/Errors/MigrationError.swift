@@ -61,23 +61,30 @@ public struct MigrationError: Error, Sendable {
     /// True if the step has failed in the same way before, in the same build of the app: a retry will not help.
     package var isRepeated = false
 
+    /// What exactly is wrong, where somebody in this package has an answer of its own to it.
+    package var detail: Detail?
+
+    package enum Detail: Sendable {
+        /// There are no migrations.
+        case noMigrations
+        /// None of the migrations applied to the database is known.
+        case unknownMigrations
+        /// A statement cannot run in a migration.
+        case refusedStatement
+        /// The table `schema_migrations` is malformed.
+        case ledger
+    }
+
     /// The single mistakes, where the error reports several together.
     package private(set) var causes: [MigrationError] = []
 
-    /// Creates an error.
-    ///
-    /// For stores that are written outside this package.
-    ///
     /// - Parameters:
-    ///   - code: the kind of the error.
     ///   - problem: what is wrong. The message puts the manager's or the store's name before it.
     ///   - remedy: what to do about it, in a sentence.
-    ///   - manager: the name of the manager, if one is concerned.
     ///   - version: the version of the step, if one is concerned.
     ///   - attempt: the attempt at the step that failed, from 1.
-    ///   - underlyingError: the error that caused this one.
     @inline(never)
-    public init(
+    package init(
         _ code: Code, _ problem: String, remedy: String, manager: String? = nil,
         version: AppVersion? = nil, attempt: Int? = nil, underlyingError: (any Error)? = nil
     ) {
@@ -124,7 +131,7 @@ public struct MigrationError: Error, Sendable {
     @inline(never)
     init(_ mistakes: [MigrationError], manager: String) {
         self.init(
-            .invalidRegistration,
+            .misuse,
             Diagnostic(
                 mistakes.map(\.message).joined(separator: "\n"),
                 remedy: mistakes.map(\.remedy).joined(separator: "\n")),
@@ -139,6 +146,13 @@ extension MigrationError {
         guard diagnostic.place == nil else { return self }
         var error = self
         error.diagnostic.place = place
+        return error
+    }
+
+    /// The error, with what exactly is wrong.
+    package func about(_ detail: Detail) -> MigrationError {
+        var error = self
+        error.detail = detail
         return error
     }
 

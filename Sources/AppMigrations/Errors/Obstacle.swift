@@ -38,7 +38,7 @@ package enum Obstacle: CaseIterable, Sendable {
         case .diskFull: .diskFull
         case .suspended: .suspended
         case .inUse: .locked
-        case .readOnly: .readOnly
+        case .readOnly: .unwritable
         case .postponed: .postponed
         }
     }

@@ -26,15 +26,13 @@ extension RecoveryAdvice {
     package init(_ code: MigrationError.Code) {
         self =
             switch code {
-            case .stepFailed, .migrationFailed, .backupFailed, .suspended, .unreadableStore, .unwritableStore,
-                .readOnly:
-                .retry
+            case .stepFailed, .suspended, .unreadableStore, .unwritable: .retry
             case .deviceLocked: .unlock
             case .diskFull: .freeSpace
-            case .newerThanThisProcess, .newerFormat: .updateApp
+            case .newerThanThisProcess: .updateApp
             case .locked, .postponed, .notYetMigrated: .wait
             case .damagedDatabase: .repair
-            case .damagedStore, .damagedLedger, .databaseFailed: .restore
+            case .damagedStore, .databaseFailed: .restore
             default: .contactDeveloper
             }
     }

@@ -71,11 +71,12 @@ extension MigrationError: SystemError {
     package var reason: String { diagnostic.clause }
 
     package var obstacle: Obstacle? {
-        if let known = Obstacle.allCases.first(where: { $0.code == code }) { return known }
-        switch code {
-        // That a store cannot be written has a code of its own.
-        case .unreadableStore, .unwritableStore: return nil
-        default: return underlyingError.flatMap(Obstacle.init)
+        let cause = underlyingError.flatMap(Obstacle.init)
+        return switch code {
+        case .unreadableStore: nil
+        // It may have another reason than that it is read-only.
+        case .unwritable: cause == .readOnly ? cause : nil
+        default: Obstacle.allCases.first { $0.code == code } ?? cause
         }
     }
 

@@ -100,7 +100,7 @@ extension MigrationManager {
         var plan = try deferredPlan(request, look())
         if let closure = plan.readable.deferred.first(where: { $0.step.kind == .deferredClosure }) {
             throw MigrationError(
-                .invalidCall, "\(closure.step.titleAndSource) is asynchronous",
+                .misuse, "\(closure.step.titleAndSource) is asynchronous",
                 remedy: Registration.asynchronousRemedy("runDeferred"), manager: name,
                 version: closure.step.version)
         }

@@ -70,7 +70,7 @@ extension MigrationManager {
     func request(through stop: AppVersion?, retrying: MigrationWork?) throws -> LaunchRequest {
         if let stop, stop > currentVersion.ceiling {
             throw MigrationError(
-                .invalidCall, "cannot migrate through \(stop), above the current version \(currentVersion)",
+                .misuse, "cannot migrate through \(stop), above the current version \(currentVersion)",
                 remedy: "Ask for the current version or one below it.", manager: name, version: stop)
         }
         return LaunchRequest(

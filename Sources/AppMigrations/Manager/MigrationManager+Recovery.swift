@@ -21,20 +21,20 @@ extension MigrationManager {
     /// is touched. A schema step cannot be skipped, since the app's code relies on its tables.
     ///
     /// - Parameter work: the work, as in ``MigrationError/work``, or from ``pending()``.
-    /// - Throws: ``MigrationError`` with the code `invalidCall`, when the work is not pending or a schema step.
+    /// - Throws: ``MigrationError`` with the code `misuse`, when the work is not pending or a schema step.
     public func skip(_ work: MigrationWork) throws {
         try withLocks {
             let plan = try plan()
             guard work.kind != .schemaStep else {
                 throw MigrationError(
-                    .invalidCall, "\(work.kind) \(work.version) cannot be skipped",
+                    .misuse, "\(work.kind) \(work.version) cannot be skipped",
                     remedy: "Retry it with migrate(retrying:): the app's code relies on its tables.",
                     work: work)
             }
             guard let pending = (plan.pending + plan.deferred).first(where: { plan.work(of: $0) == work })
             else {
                 throw MigrationError(
-                    .invalidCall, "\(work.kind) \(work.version) is not pending",
+                    .misuse, "\(work.kind) \(work.version) is not pending",
                     remedy: "pending() returns the work that is.", work: work)
             }
             var journal = Journal(plan, timeout: patience)
@@ -57,7 +57,7 @@ extension MigrationManager {
     /// next run after that.
     ///
     /// - Parameter work: a registered step, from ``work`` or from the history.
-    /// - Throws: ``MigrationError`` with the code `invalidCall`, when no such step is registered, or it is for fresh installs
+    /// - Throws: ``MigrationError`` with the code `misuse`, when no such step is registered, or it is for fresh installs
     ///   only; when a store cannot be read or written.
     public func rerun(_ work: MigrationWork) throws {
         try withLocks {
@@ -65,12 +65,12 @@ extension MigrationManager {
                 let step = registration.due[index].closures.first(where: { $0.id == work.id })
             else {
                 throw MigrationError(
-                    .invalidCall, "\(work.kind) \(work.version) cannot be run again",
+                    .misuse, "\(work.kind) \(work.version) cannot be run again",
                     remedy: "Pass a step that is registered, as `work` returns them.", work: work)
             }
             guard step.onFreshInstall != .only else {
                 throw MigrationError(
-                    .invalidCall, "\(step.titleAndSource) is for fresh installs only",
+                    .misuse, "\(step.titleAndSource) is for fresh installs only",
                     remedy: "Call the code of the step directly.", work: work)
             }
             try changeRecord(in: registration.places[index]) { $0?.rerun(work.version) }
@@ -115,9 +115,9 @@ extension MigrationManager {
 
     /// Replaces damaged records, and continues from a version.
     ///
-    /// For the app's recovery screen, after the error `damagedStore` or `unreadableStore`. It also replaces records with the
-    /// error `newerFormat`, for which the app should first ask for an update, and those that were lost when their database was
-    /// salvaged. Each damaged record is replaced in its own place,
+    /// For the app's recovery screen, after the error `damagedStore` or `unreadableStore`. It also replaces records
+    /// that a newer version of the package wrote in a format of its own, for which the app should first ask for an update, and
+    /// those that were lost when their database was salvaged. Each damaged record is replaced in its own place,
     /// the store or a database; those that can be read stay as they are. The damaged contents are set aside under a dated name,
     /// with everything in them, so the other managers in the same line continue from the same version. Managers in other
     /// lines continue from what databases of their own know, or from what `adopting` says; otherwise they are `undecided` until
@@ -126,7 +126,7 @@ extension MigrationManager {
     /// Steps above the version will run. So will deferred closures at or below it, which may have been waiting.
     ///
     /// - Parameter version: the version that the data is at.
-    /// - Throws: ``MigrationError``, with the code `invalidCall` if no record is damaged; when nothing could be set aside or
+    /// - Throws: ``MigrationError``, with the code `misuse` if no record is damaged; when nothing could be set aside or
     ///   written.
     public func replaceRecord(assuming version: AppVersion) throws {
         try withLocks {
@@ -148,7 +148,7 @@ extension MigrationManager {
             }
             guard hasReplaced else {
                 throw MigrationError(
-                    .invalidCall, "no record is damaged",
+                    .misuse, "no record is damaged",
                     remedy: "Call migrate(). To run steps again, call rerunAllSteps().", manager: name)
             }
         }
@@ -210,7 +210,9 @@ extension MigrationManager {
 
 extension MigrationError {
     /// True if a record cannot be read, for good.
-    fileprivate var isAboutDamage: Bool { [.damagedStore, .newerFormat, .unreadableStore].contains(code) }
+    fileprivate var isAboutDamage: Bool {
+        [.damagedStore, .newerThanThisProcess, .unreadableStore].contains(code)
+    }
 
     static func neverWrites(_ manager: String) -> MigrationError {
         MigrationError(

@@ -71,7 +71,7 @@ public final class MigrationManager {
     ///     before it had this manager. Pass ``Adoption/newApp`` if there are none.
     ///   - store: where the record is kept; by default a JSON file in the app's own folder in Application Support.
     ///   - options: options that most apps leave at their defaults.
-    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`.
+    /// - Throws: ``MigrationError`` with the code `misuse`.
     public init(
         name: String = "default", currentVersion: AppVersion? = nil, adopting: Adoption,
         store: MigrationStore? = nil, options: MigrationOptions = MigrationOptions()
@@ -79,13 +79,13 @@ public final class MigrationManager {
         let current = try currentVersion ?? .ofMainBundle()
         guard current.subMigration == nil else {
             throw MigrationError(
-                .invalidConfiguration, "the current version \(current) has a sub-migration number",
+                .misuse, "the current version \(current) has a sub-migration number",
                 remedy: "Pass \(current.release): sub-migrations are for steps.",
                 manager: name)
         }
         if let problem = ManagerName(name).problem {
             throw MigrationError(
-                .invalidConfiguration, problem,
+                .misuse, problem,
                 remedy: "Name it after its subsystem, and never change the name once an app has shipped.")
         }
         self.name = name
@@ -96,7 +96,8 @@ public final class MigrationManager {
         let store = try store?.storage ?? JSONStore.inApplicationSupport()
         registration = Registration(
             manager: name, current: current,
-            storePlace: StorePlace.of(observer?.watching(store) ?? store), aboveCurrent: options.aboveCurrent)
+            storePlace: StorePlace.of(observer?.watching(store) ?? store),
+            ignoresStepsAboveCurrent: options.ignoresStepsAboveCurrent)
     }
 
     /// Creates a manager for a current version that is given as text.
@@ -107,7 +108,7 @@ public final class MigrationManager {
     ///   - adopting: determines the version of an install that has no record.
     ///   - store: where the record is kept; by default a JSON file in Application Support.
     ///   - options: options that most apps leave at their defaults.
-    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, also when the text is not a version.
+    /// - Throws: ``MigrationError`` with the code `misuse`, also when the text is not a version.
     public convenience init(
         name: String = "default", currentVersion: String, adopting: Adoption,
         store: MigrationStore? = nil, options: MigrationOptions = MigrationOptions()
@@ -117,7 +118,7 @@ public final class MigrationManager {
             version = try AppVersion(parsing: currentVersion)
         } catch {
             throw MigrationError(
-                .invalidConfiguration, "the current version is malformed: \(error)",
+                .misuse, "the current version is malformed: \(error)",
                 remedy: "Pass a version such as 2.1 or 2.0.0-beta.3.", manager: name, underlyingError: error)
         }
         try self.init(
@@ -167,7 +168,7 @@ extension MigrationManager {
         wasCalled = true
         guard !isMigrating else {
             throw MigrationError(
-                .invalidCall, "called while it is migrating, by one of its steps or by another task",
+                .misuse, "called while it is migrating, by one of its steps or by another task",
                 remedy: "Call the manager before migrate(), or when migrate() has returned.", manager: name)
         }
         isMigrating = true
@@ -188,19 +189,19 @@ extension MigrationManager {
 extension AppVersion {
     /// The version of the app that this process is.
     ///
-    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`.
+    /// - Throws: ``MigrationError`` with the code `misuse`.
     static func ofMainBundle() throws -> AppVersion {
         guard let text = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
         else {
             throw MigrationError(
-                .invalidConfiguration, "The main bundle has no CFBundleShortVersionString.",
+                .misuse, "The main bundle has no CFBundleShortVersionString.",
                 remedy: "Pass the app's version: MigrationManager(currentVersion: \"2.0\", …).")
         }
         do {
             return try AppVersion(parsing: text)
         } catch {
             throw MigrationError(
-                .invalidConfiguration, "The main bundle's CFBundleShortVersionString is malformed: \(error)",
+                .misuse, "The main bundle's CFBundleShortVersionString is malformed: \(error)",
                 remedy: "Fix it, or pass the app's version: MigrationManager(currentVersion: \"2.0\", …).",
                 underlyingError: error)
         }

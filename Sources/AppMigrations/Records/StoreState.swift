@@ -67,7 +67,7 @@ package struct StoreState: Sendable, Equatable {
         else { throw MigrationError.damagedStore("no \"format\" such as \"\(Self.format)\"") }
         guard major <= 1 else {
             throw MigrationError(
-                .newerFormat,
+                .newerThanThisProcess,
                 "format \(format) is newer than \(Self.format), which this version of AppMigrations reads",
                 remedy: "A newer version of the app wrote it: update the app.")
         }
@@ -231,7 +231,7 @@ extension StoreState {
 extension StoreState {
     /// Parses a JSON document.
     ///
-    /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`.
+    /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerThanThisProcess`.
     package init(json data: Data) throws {
         guard !data.isEmpty else { throw MigrationError.damagedStore("the file is empty") }
         guard String(validUTF8: data) != nil else {
@@ -290,7 +290,7 @@ extension StoreState {
 
     /// Puts a state together from its rows; no rows are the state of a store that was never used.
     ///
-    /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerFormat`.
+    /// - Throws: ``MigrationError`` with the code `damagedStore` or `newerThanThisProcess`.
     package init(rows: some Sequence<Row>) throws {
         var state = StoreState()
         for row in rows { try state.insert(row) }

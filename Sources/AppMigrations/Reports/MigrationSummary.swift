@@ -1,13 +1,5 @@
-/// The facts about a launch that may leave the device, for the app's analytics.
-///
-/// ```swift
-/// analytics.send(try manager.migrate().summary)
-/// ```
-///
-/// Versions, counts, a duration and a size: no path, name, statement or value. It is to be encoded, with the keys `launch`,
-/// `from`, `to`, `returnedFromDowngrade`, `steps`, `schemaMigrations`, `warnings`, `deferred`, `milliseconds` and
-/// `databaseSize`.
-public struct MigrationSummary: Encodable, Sendable, Equatable {
+/// The facts about a launch that may leave the device.
+package struct MigrationSummary: Encodable, Sendable, Equatable {
     /// The kind of launch: `freshInstall`, `adoption`, `upgrade`, `relaunch` or `downgrade`.
     package let launch: String
     /// The version that the data was at before; nil for a fresh install and a relaunch.
@@ -31,8 +23,17 @@ public struct MigrationSummary: Encodable, Sendable, Equatable {
 }
 
 extension MigrationReport {
-    /// The facts about the launch that may leave the device.
-    public var summary: MigrationSummary {
+    /// The facts about the launch that may leave the device, to be encoded for the app's analytics.
+    ///
+    /// ```swift
+    /// analytics.send(try manager.migrate().summary)
+    /// ```
+    ///
+    /// Versions, counts, a duration and a size: no path, name, statement or value. The keys are `launch`, `from`, `to`,
+    /// `returnedFromDowngrade`, `steps`, `schemaMigrations`, `warnings`, `deferred`, `milliseconds` and `databaseSize`.
+    public var summary: some Encodable & Sendable & Equatable { facts }
+
+    package var facts: MigrationSummary {
         let (kind, from): (String, AppVersion?) =
             switch launch {
             case .freshInstall: ("freshInstall", nil)

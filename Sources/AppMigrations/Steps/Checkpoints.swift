@@ -29,7 +29,7 @@ final class Checkpoints: Sendable {
     func save(_ cursor: String?) throws {
         guard step.kind != .transaction else {
             throw MigrationError(
-                .invalidCall,
+                .misuse,
                 "\(step.titleAndSource) cannot save a checkpoint, because it works in one transaction",
                 remedy: """
                     Leave checkpoint() out, or work in several transactions, in a step that is not given the \

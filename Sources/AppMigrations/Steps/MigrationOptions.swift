@@ -9,8 +9,11 @@ public struct MigrationOptions {
     /// For apps that dropped their oldest steps. Older data is left alone, with the error `tooOld`.
     public var oldestSupported: AppVersion?
 
-    /// How to handle steps for versions above the current one.
-    public var aboveCurrent: AboveCurrentRule
+    /// True if steps for versions above the current one are left out until the app reaches their version; by default,
+    /// `migrate()` throws `misuse`.
+    ///
+    /// For tests that launch older versions of the app with all its steps.
+    public var ignoresStepsAboveCurrent: Bool
 
     /// The role of this process: to migrate, or to wait for another one.
     public var role: Role
@@ -39,7 +42,7 @@ public struct MigrationOptions {
     ///
     /// - Parameters:
     ///   - oldestSupported: the oldest version whose data the app can still migrate; nil for any.
-    ///   - aboveCurrent: the rule for steps above the current version.
+    ///   - ignoresStepsAboveCurrent: whether steps above the current version are left out, and not refused.
     ///   - role: the role of this process.
     ///   - line: the line of versions that the current version belongs to.
     ///   - maximumAttempts: the number of crashes of a step in one build before the manager gives up.
@@ -47,25 +50,17 @@ public struct MigrationOptions {
     ///   - onEvent: receives events as they happen.
     public init(
         oldestSupported: AppVersion? = nil,
-        aboveCurrent: AboveCurrentRule = .refuse, role: Role = .migrates, line: String = "app",
+        ignoresStepsAboveCurrent: Bool = false, role: Role = .migrates, line: String = "app",
         maximumAttempts: Int = 3, lockTimeout: Duration? = nil,
         onEvent: ((MigrationEvent) -> Void)? = nil
     ) {
         self.oldestSupported = oldestSupported
-        self.aboveCurrent = aboveCurrent
+        self.ignoresStepsAboveCurrent = ignoresStepsAboveCurrent
         self.role = role
         self.line = line
         self.maximumAttempts = maximumAttempts
         self.lockTimeout = lockTimeout
         self.onEvent = onEvent
-    }
-
-    /// How to handle steps for versions above the current one.
-    public enum AboveCurrentRule: Sendable {
-        /// `migrate()` throws `invalidRegistration`. The default.
-        case refuse
-        /// They are left out until the app reaches their version.
-        case leaveOut
     }
 
     /// The role of a process.
@@ -77,7 +72,7 @@ public struct MigrationOptions {
         /// While something is pending, `migrate` throws `notYetMigrated`; if a newer version of the app has used
         /// the data, it throws `newerThanThisProcess`.
         ///
-        /// On iOS, tvOS, watchOS and visionOS a `JSONStore` that finds no record writes and removes a probe file, to
+        /// On iOS, tvOS, watchOS and visionOS a store in a JSON file that finds no record writes and removes a probe file, to
         /// tell whether protected data can be read.
         case waitsForApp
     }

@@ -4,7 +4,7 @@ import MigrationDiagnostics
 struct Registration {
     let manager: String
     let current: AppVersion
-    let aboveCurrent: MigrationOptions.AboveCurrentRule
+    let ignoresStepsAboveCurrent: Bool
     /// The places of the steps that are due, the store's first: a place of later steps alone need not even exist yet.
     private(set) var places: [any MigrationPlace]
     /// The steps that are due, for each of these places.
@@ -30,11 +30,11 @@ struct Registration {
 
     init(
         manager: String, current: AppVersion, storePlace: any MigrationPlace,
-        aboveCurrent: MigrationOptions.AboveCurrentRule
+        ignoresStepsAboveCurrent: Bool
     ) {
         self.manager = manager
         self.current = current
-        self.aboveCurrent = aboveCurrent
+        self.ignoresStepsAboveCurrent = ignoresStepsAboveCurrent
         ceiling = current.ceiling
         places = [storePlace]
         due = [PlaceSteps(of: storePlace)]
@@ -132,7 +132,7 @@ struct Registration {
             ?? (versionChanges.contains(where: \.isAsynchronous) ? "a closure for version changes" : nil)
         guard let title else { return }
         throw MigrationError(
-            .invalidRegistration, "\(title) is asynchronous", remedy: Self.asynchronousRemedy("migrate"),
+            .misuse, "\(title) is asynchronous", remedy: Self.asynchronousRemedy("migrate"),
             manager: manager, version: step?.version)
     }
 
@@ -148,13 +148,13 @@ struct Registration {
 
     /// Throws every mistake in the registered steps, so that a developer fixes them in one go.
     ///
-    /// - Throws: ``MigrationError`` with the code `invalidRegistration`.
+    /// - Throws: ``MigrationError`` with the code `misuse`.
     func check() throws {
         if isInOrder, !hasSchemaSteps { return }
         var found: [(step: MigrationStep, mistake: MigrationError)] = []
         func note(_ step: MigrationStep, _ problem: String, _ remedy: String) {
             let mistake = MigrationError(
-                .invalidRegistration, "\(step.title) \(problem) (\(step.line))", remedy: remedy,
+                .misuse, "\(step.title) \(problem) (\(step.line))", remedy: remedy,
                 manager: manager, version: step.version)
             found.append((step, mistake))
         }
@@ -198,7 +198,7 @@ struct Registration {
             } else if let highest, step.version < highest.version {
                 note(step, "is registered after \(highest.version)", "Register steps in ascending order.")
             }
-            if step.version > ceiling, aboveCurrent == .refuse {
+            if step.version > ceiling, !ignoresStepsAboveCurrent {
                 note(
                     step, "is above the current version \(current)",
                     "Raise the app's version, or register the step when it is reached.")

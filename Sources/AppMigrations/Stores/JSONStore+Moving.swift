@@ -8,7 +8,7 @@ extension JSONStore {
         try StoreAccess.write.of(other.lastPathComponent, at: other.path) {
             guard try DurableFile(at: kept).exists() else {
                 throw MigrationError(
-                    .invalidCall, "\(kept.path) does not exist",
+                    .misuse, "\(kept.path) does not exist",
                     remedy: "Pass the file to go on with first. Nothing was changed.")
             }
             try DurableFile(at: other.resolvingSymlinksInPath()).setAside()
@@ -90,7 +90,7 @@ extension JSONStore {
             return names.map { "managers: \($0.joined(separator: ", "))" } ?? "damaged"
         }
         return MigrationError(
-            .twoRecords,
+            .twoPlaces,
             """
             the record is in two places: \(file.url.path) (\(managers(file))) and \(old.url.path) (\(managers(old)))
             """,

@@ -43,7 +43,7 @@ package struct JSONStore: RecordStorage {
     private func requireFolder() throws {
         guard try !hasFolder else { return }
         throw MigrationError(
-            .invalidConfiguration, "\(name): the folder \(file.folder.path) does not exist.",
+            .misuse, "\(name): the folder \(file.folder.path) does not exist.",
             remedy: "Create the folder before you migrate.")
     }
 
@@ -175,11 +175,11 @@ package struct JSONStore: RecordStorage {
 extension JSONStore {
     /// The default store of an app: `<Application Support>/<bundle identifier>/migrations.json`.
     ///
-    /// - Throws: ``MigrationError`` with the code `invalidConfiguration`, where there is no such place.
+    /// - Throws: ``MigrationError`` with the code `misuse`, where there is no such place.
     static func inApplicationSupport() throws -> JSONStore {
         func refusal(_ reason: String) -> MigrationError {
             MigrationError(
-                .invalidConfiguration, "There is no default store here: \(reason).",
+                .misuse, "There is no default store here: \(reason).",
                 remedy: "Pass one: store: .jsonFile(at: url), or .inMemory() in tests and previews.")
         }
         guard !isPurged else {
@@ -206,7 +206,7 @@ extension JSONStore {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
             throw MigrationError(
-                .invalidConfiguration, "The app's folder in Application Support cannot be created: \(error).",
+                .misuse, "The app's folder in Application Support cannot be created: \(error).",
                 remedy: "Pass a store in a folder that exists: store: .jsonFile(at: url).",
                 underlyingError: error)
         }

@@ -17,7 +17,7 @@ public struct MigrationStore: Sendable {
     /// Returns a store in a JSON file, for machines and people to read.
     ///
     /// The file need not exist yet, but create its folder before you migrate. Until then, the store is like one that was never
-    /// used: an extension whose role is `.waitsForApp` waits, and a manager that would write throws `invalidConfiguration`.
+    /// used: an extension whose role is `.waitsForApp` waits, and a manager that would write throws `misuse`.
     ///
     /// The store replaces the file as a whole, so that it is never seen half-written, and survives a power cut. Beside
     /// the file are lock files, `<file>.lock` and one for each manager, and `<file>.history`, a line of JSON for each
@@ -29,7 +29,7 @@ public struct MigrationStore: Sendable {
     ///     like a fresh one.
     ///   - oldURLs: where older versions of the app had the file, the newest first. If it is still there, it is moved
     ///     here, with its history, so that the store begins where the old one ends.
-    /// - Throws: ``MigrationError`` with the code `twoRecords`, when two of the files hold records; the error of a file that
+    /// - Throws: ``MigrationError`` with the code `twoPlaces`, when two of the files hold records; the error of a file that
     ///   cannot be moved. Nothing is lost then.
     public static func jsonFile(at url: URL, movedFrom oldURLs: [URL] = []) throws -> MigrationStore {
         MigrationStore(try JSONStore(at: url, movedFrom: oldURLs))
@@ -44,7 +44,7 @@ public struct MigrationStore: Sendable {
         MigrationStore(InMemoryStore())
     }
 
-    /// Settles which of two JSON files the app goes on with, after the error `twoRecords`.
+    /// Settles which of two JSON files the app goes on with, after the error `twoPlaces`.
     ///
     /// - Parameters:
     ///   - kept: the file to go on with.

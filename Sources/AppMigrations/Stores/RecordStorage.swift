@@ -7,7 +7,7 @@ import Foundation
 ///
 /// - **Unreadable is not absent.** `read` returns an empty state only if nothing was ever kept. Whatever
 ///   cannot be read or understood is a ``MigrationError`` with the code `unreadableStore`, `damagedStore` or
-///   `newerFormat`: otherwise the manager would take an old install for a fresh one, and lose data.
+///   `newerThanThisProcess`: otherwise the manager would take an old install for a fresh one, and lose data.
 /// - **Durable means durable.** When `update` returns, its change survives a power cut; when it throws,
 ///   nothing has changed.
 package protocol RecordStorage: Sendable {

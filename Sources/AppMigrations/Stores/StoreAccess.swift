@@ -9,7 +9,7 @@ package enum StoreAccess: Sendable {
     fileprivate var code: MigrationError.Code {
         switch self {
         case .read: .unreadableStore
-        case .write: .unwritableStore
+        case .write: .unwritable
         }
     }
 
@@ -58,8 +58,7 @@ package enum StoreAccess: Sendable {
             let obstacle = Obstacle(error)
             let reason = (error as? any SystemError)?.reason ?? "\(error)"
             return MigrationError(
-                // That a store cannot be written has a code of its own.
-                obstacle.flatMap { $0 == .readOnly ? nil : $0.code } ?? code,
+                obstacle?.code ?? code,
                 Diagnostic(
                     at: .store(name), "\(problem): \(reason)\(path.map { " (\($0))" } ?? "")",
                     remedy: obstacle?.remedy ?? (error as? any SystemError)?.ownRemedy ?? remedy),

@@ -47,7 +47,7 @@ extension DatabaseFile {
         guard let (damaged, history, version) = try readDamaged(file, at: setAside, migrations, interrupter)
         else {
             throw refusal(
-                .invalidCall, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
+                .misuse, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
         }
         let build = SalvageBuild(
             damaged: damaged, history: history, version: version, interrupter: interrupter, progress: progress
@@ -77,7 +77,7 @@ extension DatabaseFile {
         try database.writeWithoutTransaction { db in
             guard try migrations.isLatest(db) else {
                 throw MigrationError(
-                    .invalidCall,
+                    .misuse,
                     "the database is not at the latest version, to which rows are to be added",
                     remedy: "Migrate it first. Nothing was changed.")
             }

@@ -13,7 +13,7 @@ extension DatabaseFile {
     ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry)? {
         guard file.size > 0 || hasLog(place) else {
             throw refusal(
-                .invalidCall, place, "is empty, so there is nothing to salvage", "Open it instead.")
+                .misuse, place, "is empty, so there is nothing to salvage", "Open it instead.")
         }
         if DatabaseHeader(try file.read(at: 0, count: 100)).isOfNewerFormat { throw newerFormat(place) }
         var journals = try journals(of: place)
@@ -27,7 +27,7 @@ extension DatabaseFile {
         }
         let history = try SchemaHistory(migrations, configuration, interrupter)
         guard let version = try history.version(of: damaged) else {
-            throw refusal(.invalidCall, place, "has no schema that is known", "Pass the app's migrations.")
+            throw refusal(.misuse, place, "has no schema that is known", "Pass the app's migrations.")
         }
         return (damaged, history, version)
     }

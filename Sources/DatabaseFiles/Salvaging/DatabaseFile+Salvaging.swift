@@ -40,7 +40,7 @@ extension DatabaseFile {
     ) throws -> SalvageReport {
         let report = try salvageIfDamaged(into: target, keepingDamagedFiles: count, progress: progress)
         guard let report else {
-            throw refusal(.invalidCall, try damagedPlace(), "is not damaged", "Open it instead.")
+            throw refusal(.misuse, try damagedPlace(), "is not damaged", "Open it instead.")
         }
         return report
     }

@@ -37,7 +37,7 @@ struct GRDBSet: MigrationSet {
             let obstacle = Obstacle(error)
             let problem = (error as? DatabaseError)?.problem ?? error.quotation
             throw MigrationError(
-                obstacle?.code ?? .migrationFailed,
+                obstacle?.code ?? .stepFailed,
                 "migration \(versions.first { !applied.contains($0) } ?? "") failed: \(problem)",
                 remedy: obstacle?.remedy ?? "Fix the migration. Nothing was changed.", underlyingError: error)
         }

@@ -67,7 +67,7 @@ extension StoreState.Row {
             for manager in try state.managerNames { _ = try state.record(of: manager) }
             _ = try state.assumptions
             return true
-        } catch let error as MigrationError where error.code == .newerFormat {
+        } catch let error as MigrationError where error.code == .newerThanThisProcess {
             return true
         } catch {
             return false

@@ -84,7 +84,7 @@ struct SalvageBuild {
         }
         if let row = try Row.fetchOne(db, sql: "PRAGMA main.foreign_key_check") {
             throw MigrationError(
-                .migrationFailed, "the migrations leave a row of \(row[0] as String) without its parent",
+                .stepFailed, "the migrations leave a row of \(row[0] as String) without its parent",
                 remedy: "Fix the migration. Nothing was changed.")
         }
     }

@@ -12,7 +12,7 @@ extension SimulatedDevice {
     /// try SimulatedDevice.histories(versions: ["1.0", "1.1", "2.0"]) { folder, version in
     ///     let store = try MigrationStore.jsonFile(at: folder.appendingPathComponent("records.json"))
     ///     let manager = try MigrationManager(
-    ///         currentVersion: version, adopting: .newApp, store: store, options: MigrationOptions(aboveCurrent: .leaveOut))
+    ///         currentVersion: version, adopting: .newApp, store: store, options: MigrationOptions(ignoresStepsAboveCurrent: true))
     ///     manager.whenMigratingToVersion("1.1") { try moveArchive() }
     ///     try manager.migrate()
     /// } invariant: { device, version in

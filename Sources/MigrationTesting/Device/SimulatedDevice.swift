@@ -8,7 +8,7 @@ public import Foundation
 ///     let device = try SimulatedDevice { folder, version in
 ///         let manager = try MigrationManager(
 ///             currentVersion: version, adopting: .newApp, store: .jsonFile(at: folder.appendingPathComponent("records.json")),
-///             options: MigrationOptions(aboveCurrent: .leaveOut))
+///             options: MigrationOptions(ignoresStepsAboveCurrent: true))
 ///         manager.whenMigratingToVersion("1.1") { try moveArchive() }
 ///         manager.whenMigratingToVersion("2.0") { try moveArchive() }
 ///         try manager.migrate()

@@ -38,7 +38,7 @@ struct ExportedMigration: Sendable {
         if let text { return SQLMigration(version: version, name: name, sql: text) }
         return CodeMigration(version, title.name) { _ in
             throw MigrationError(
-                .invalidCall, "\(title.name) is only stood in for.", remedy: "Run GRDB's migration.")
+                .misuse, "\(title.name) is only stood in for.", remedy: "Run GRDB's migration.")
         }
     }
 }

@@ -56,7 +56,7 @@ public struct MigrationExport: Sendable {
         let first = version ?? Self.version(of: Date())
         guard first > 0 else {
             throw MigrationError(
-                .invalidCall, "The first file cannot have version \(first).",
+                .misuse, "The first file cannot have version \(first).",
                 remedy: "Pass a date as startingAt:, such as 20240601000000000.")
         }
         migrations = try runner.titles.map { title in

@@ -64,7 +64,7 @@ public struct MigrationLock: Sendable {
     public func verify(_ source: some MigrationSource) throws {
         guard let locked = try locked() else {
             throw MigrationError(
-                .invalidCall, at: .file(url.lastPathComponent), "is missing",
+                .misuse, at: .file(url.lastPathComponent), "is missing",
                 remedy: "Write it with MigrationLock.record(_:), and commit it.")
         }
         try check(LockDifference.all(from: locked, to: LockedMigration.all(of: source, configuration)))
@@ -85,7 +85,7 @@ public struct MigrationLock: Sendable {
             meant, MigrationLock.record(_:writing:) takes with .everything.
             """ : "Record new migrations with MigrationLock.record(_:), and commit the file."
         throw MigrationError(
-            .editedMigration, at: .file(url.lastPathComponent),
+            .differentSchema, at: .file(url.lastPathComponent),
             differences.map(\.description).joined(separator: "; "),
             remedy: remedy + differences.map(\.details).joined())
     }

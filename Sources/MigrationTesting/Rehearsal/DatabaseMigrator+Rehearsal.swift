@@ -31,7 +31,7 @@ extension DatabaseMigrator {
         let target = identifier.flatMap { name in runner.titles.first { $0.name == name } }
         if let identifier, target == nil {
             throw MigrationError(
-                .invalidCall, "No migration is registered as \(identifier).",
+                .misuse, "No migration is registered as \(identifier).",
                 remedy: "Pass an identifier of the migrator.")
         }
         return try Rehearsal.withCopy(of: database, in: folder, progress) { copy in

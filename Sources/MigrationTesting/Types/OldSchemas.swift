@@ -109,7 +109,7 @@ public struct OldSchemas: Sendable {
     private func compare(_ file: SchemaTypesFile, _ made: SchemaTypes) throws {
         guard file.text != made.text else { return }
         throw MigrationError(
-            .invalidCall, at: .file(url.lastPathComponent),
+            .misuse, at: .file(url.lastPathComponent),
             file.text == nil ? "is missing" : "is not what the migrations make",
             remedy: "Write it with OldSchemas.write(for:), and commit it.")
     }

@@ -165,7 +165,7 @@ package struct BackupMaker {
         _ problem: String, remedy: String, underlying: (any Error)? = nil
     ) -> MigrationError {
         MigrationError(
-            underlying.flatMap(Obstacle.init)?.code ?? .backupFailed, problem,
+            underlying.flatMap(Obstacle.init)?.code ?? .stepFailed, problem,
             remedy: "\(remedy) Nothing was changed.",
             underlyingError: underlying)
     }

@@ -26,7 +26,7 @@ extension MigrationError {
     ) {
         // A connection that migrates has been opened with the right passphrase.
         let isDamaged =
-            error.saysThatDatabaseIsDamaged || code == .migrationFailed && error.resultCode == .SQLITE_NOTADB
+            error.saysThatDatabaseIsDamaged || code == .stepFailed && error.resultCode == .SQLITE_NOTADB
         self.init(
             error.obstacle?.code ?? (isDamaged ? .damagedDatabase : code), at: place, error.problem,
             remedy: remedy, underlyingError: error)

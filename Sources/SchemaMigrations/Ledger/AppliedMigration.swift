@@ -67,12 +67,13 @@ public struct AppliedMigration: Sendable, Equatable {
                 db, sql: "SELECT \(columns), \(added) FROM main.schema_migrations_details")
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             throw MigrationError(
-                .damagedLedger,
+                .databaseFailed,
                 "The table schema_migrations_details lacks a column: \(error.message ?? "unknown error")",
                 remedy: """
                     It was left as it is. Fix it by hand, or drop it: only `status` and `history` read it.
                     """,
-                underlyingError: error)
+                underlyingError: error
+            ).about(.ledger)
         }
     }
 

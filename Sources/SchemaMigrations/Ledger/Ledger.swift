@@ -138,7 +138,7 @@ package struct Ledger: Sendable {
             ?? 0
         guard count > 0 else { return }
         throw MigrationError(
-            .damagedLedger,
+            .databaseFailed,
             """
             The table schema_migrations is empty, although schema_migrations_details lists \(count) applied \
             \(count == 1 ? "migration" : "migrations")
@@ -146,16 +146,18 @@ package struct Ledger: Sendable {
             remedy: """
                 Nothing was changed. Insert the versions of the details into schema_migrations; or, if all migrations are \
                 to run again, delete the details.
-                """)
+                """
+        ).about(.ledger)
     }
 
     private static func damaged(_ problem: String, _ error: (any Error)? = nil) -> MigrationError {
         MigrationError(
-            .damagedLedger, "The table schema_migrations \(problem)",
+            .databaseFailed, "The table schema_migrations \(problem)",
             remedy: """
                 It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration.
                 """,
-            underlyingError: error)
+            underlyingError: error
+        ).about(.ledger)
     }
 
     /// Returns true if the database has tables other than this package's own.

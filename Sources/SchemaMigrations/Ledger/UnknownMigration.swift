@@ -21,7 +21,7 @@ struct UnknownMigration: SQLSource {
 
     private var isUnknown: MigrationError {
         MigrationError(
-            .invalidCall, at: .file(fileName), "is not known, and cannot be applied",
+            .misuse, at: .file(fileName), "is not known, and cannot be applied",
             remedy: "Undo it, or migrate with the app that has it.")
     }
 }

@@ -29,11 +29,12 @@ package enum MigrationFolder {
         } catch {
             let exists = FileManager.default.fileExists(atPath: path)
             throw MigrationError(
-                .noMigrations, at: .file(path),
+                .invalidMigration, at: .file(path),
                 exists ? "cannot be read: \(error.localizedDescription)" : "the folder does not exist",
                 remedy:
                     "Pass the folder that holds the migrations; in an app, check that it is copied into the bundle.",
-                underlyingError: error)
+                underlyingError: error
+            ).about(.noMigrations)
         }
     }
 
@@ -73,8 +74,9 @@ package enum MigrationFolder {
         }
         guard !set.entries.isEmpty else {
             throw MigrationError(
-                .noMigrations, at: .file(folder.path), "the folder holds no migration",
-                remedy: "Name the files of migrations <version>_<name>.sql.")
+                .invalidMigration, at: .file(folder.path), "the folder holds no migration",
+                remedy: "Name the files of migrations <version>_<name>.sql."
+            ).about(.noMigrations)
         }
         if let problem = problems.first { throw MigrationError(problem) }
         return set.entries.map { SQLFile($0, in: folder) }

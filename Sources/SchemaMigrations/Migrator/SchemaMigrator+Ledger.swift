@@ -39,12 +39,12 @@ extension SchemaMigrator {
             let applied = try AppliedMigration.fetchAll(db)
             if let first = applied.first(where: { $0.origin != .marked }) {
                 throw MigrationError(
-                    .invalidCall, "Migration \(first.version) was applied, and builds on the baseline",
+                    .misuse, "Migration \(first.version) was applied, and builds on the baseline",
                     remedy: "Restore the database from a backup. Nothing was changed.")
             }
             guard !applied.isEmpty else {
                 throw MigrationError(
-                    .invalidCall, "The database was not adopted",
+                    .misuse, "The database was not adopted",
                     remedy: "Look at it with `app-migrations status`. Nothing was changed.")
             }
             versions = applied.map(\.version)

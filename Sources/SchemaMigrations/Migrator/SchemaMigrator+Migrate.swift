@@ -147,7 +147,7 @@ extension SchemaMigrator {
     private func checkIsOutsideTransaction(_ db: Database) throws {
         guard db.isInsideTransaction else { return }
         throw MigrationError(
-            .invalidCall, "A database cannot be migrated inside a transaction",
+            .misuse, "A database cannot be migrated inside a transaction",
             remedy: "Migrate before `db.write { … }` or `db.read { … }`, not inside.")
     }
 }
@@ -212,7 +212,7 @@ extension MigrationError {
     /// Creates an error for migrations that cannot be rolled back.
     init(irreversible titles: [String]) {
         self.init(
-            .invalidCall, "There is no down migration for \(titles.joined(separator: ", "))",
+            .misuse, "There is no down migration for \(titles.joined(separator: ", "))",
             remedy: """
                 Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to \
                 ReversibleSchemaMigration. Nothing was changed.

@@ -85,7 +85,7 @@ extension SchemaMigrator {
         if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: replaced.union(versions)) {
             let count = ledger.applied.count
             throw MigrationError(
-                .differentSet,
+                .differentSchema,
                 """
                 The database has had \(count) \(count == 1 ? "migration" : "migrations"), none of which is known to \
                 this migrator
@@ -93,7 +93,8 @@ extension SchemaMigrator {
                 remedy: """
                     One database has one set of migrations: join the folders in one SchemaMigrator. Nothing was \
                     changed.
-                    """)
+                    """
+            ).about(.unknownMigrations)
         }
         if let baseline, let lacking = lacking(ledger, baseline) {
             throw tooOld("without migration \(lacking)", baseline)
@@ -106,7 +107,7 @@ extension SchemaMigrator {
             return
         }
         throw MigrationError(
-            .editedMigration, at: .file(migration.title),
+            .differentSchema, at: .file(migration.title),
             "was edited after it had been applied to this database",
             remedy: "Undo the edit and write a new migration, or accept the edit with acceptEdits(_:of:).")
     }
@@ -118,7 +119,7 @@ extension SchemaMigrator {
 
     func unknown(_ version: SchemaVersion) -> MigrationError {
         MigrationError(
-            .invalidCall, "No migration has version \(version)",
+            .misuse, "No migration has version \(version)",
             remedy: migrations.last.map { "The latest is \($0.version)." } ?? "There are none.")
     }
 }

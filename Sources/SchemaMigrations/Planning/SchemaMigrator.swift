@@ -115,8 +115,9 @@ public struct SchemaMigrator: Sendable {
     ) throws {
         guard !migrations.isEmpty else {
             throw MigrationError(
-                .noMigrations, "There are no migrations",
-                remedy: "Pass at least one, or a folder that holds some.")
+                .invalidMigration, "There are no migrations",
+                remedy: "Pass at least one, or a folder that holds some."
+            ).about(.noMigrations)
         }
         // Files of one folder are in order already.
         let isOrdered = zip(migrations, migrations.dropFirst()).allSatisfy { $0.version < $1.version }

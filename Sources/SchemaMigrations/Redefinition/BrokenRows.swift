@@ -62,7 +62,7 @@ extension TableChange {
             return try body()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             throw MigrationError(
-                .migrationFailed,
+                .stepFailed,
                 """
                 SQLite cannot check the rows of table \(table) under its new definition: \(error.message ?? "no reason given")
                 """,
@@ -98,7 +98,7 @@ extension TableChange {
     /// The error for rows that break the new definition.
     func broken(_ problem: String, count: Int?) -> MigrationError {
         MigrationError(
-            .migrationFailed, "The rows of table \(table) break its new definition: \(problem)",
+            .stepFailed, "The rows of table \(table) break its new definition: \(problem)",
             remedy: "Correct \(count == 1 ? "the row" : "these rows") first, in the same transaction.")
     }
 }

@@ -29,7 +29,7 @@ struct NewKeys {
         keys = try new.foreignKeys.filter { try !before.contains(Target($0.key, db)) }
         for (_, key) in keys where try db.hasTable(key.parent) && !key.isComplete(in: db) {
             throw MigrationError(
-                .refusedStatement,
+                .invalidMigration,
                 "Table \(table) would refer to columns of \(key.parent) that are not unique: \(key.description)",
                 remedy: "Add a UNIQUE index on these columns of \(key.parent) first. Nothing was changed.")
         }
@@ -72,7 +72,7 @@ struct NewKeys {
             return counts
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             throw MigrationError(
-                .migrationFailed,
+                .stepFailed,
                 "SQLite cannot check the foreign keys of table \(table): \(error.message ?? "no reason given")",
                 remedy: "Correct that key, or add what it refers to. Nothing was changed.",
                 underlyingError: error)

@@ -99,7 +99,7 @@ extension TableChange {
             arguments: [table])
         guard let trigger else { return }
         throw MigrationError(
-            .refusedStatement,
+            .invalidMigration,
             "The temporary trigger \(trigger) would see rows of table \(table) being written that do not change",
             remedy: "Drop it first. Nothing was changed.")
     }

@@ -27,7 +27,7 @@ final class TableChange {
             db, sql: "SELECT schema, type FROM pragma_table_list WHERE name = ? COLLATE NOCASE",
             arguments: [name])
         func refusal(_ problem: String, _ remedy: String) -> MigrationError {
-            MigrationError(.refusedStatement, problem, remedy: "\(remedy) Nothing was changed.")
+            MigrationError(.invalidMigration, problem, remedy: "\(remedy) Nothing was changed.")
         }
         guard let type = found.first(where: { $0["schema"] == "main" }).map({ $0["type"] as String }) else {
             if let schema = found.first.map({ $0["schema"] as String }) {

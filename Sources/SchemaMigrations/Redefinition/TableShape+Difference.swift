@@ -123,7 +123,7 @@ extension TableShape {
 
     private func refusal(_ problem: String, _ alternative: Alternative) -> MigrationError {
         MigrationError(
-            .refusedStatement, "Table \(name) \(problem)",
+            .invalidMigration, "Table \(name) \(problem)",
             remedy: "\(alternative.remedy) Nothing was changed.")
     }
 }

@@ -63,7 +63,7 @@ enum WantedTable {
         _ problem: String, _ table: SQLName, underlyingError: (any Error)? = nil
     ) -> MigrationError {
         MigrationError(
-            .refusedStatement, "The new definition of table \(table) \(problem)",
+            .invalidMigration, "The new definition of table \(table) \(problem)",
             remedy: "Pass one CREATE TABLE \(table.sql)(…) statement. Nothing was changed.",
             underlyingError: underlyingError)
     }

@@ -92,7 +92,7 @@ final class MigrationGroup {
     func fail(_ error: any Error, after count: Int) throws {
         if error is CancellationError || timeLimit == nil { throw error }
         // A ledger that takes no version is left as it is, without its details.
-        if count == 0, (error as? MigrationError)?.code == .damagedLedger { throw error }
+        if count == 0, (error as? MigrationError)?.detail == .ledger { throw error }
         failure = error
         done.removeLast(done.count - count)
     }

@@ -199,7 +199,7 @@ extension MigrationJob {
         guard let busyTimeoutLine, case .callback = db.configuration.busyMode else { return }
         // c3ref/busy_handler.html: a timeout replaces the callback, which nobody can read.
         throw MigrationError(
-            .refusedStatement, at: .file(title, line: busyTimeoutLine),
+            .invalidMigration, at: .file(title, line: busyTimeoutLine),
             "PRAGMA busy_timeout would replace the callback with which the app waits",
             remedy: "Remove it. Nothing was changed.")
     }
@@ -211,7 +211,7 @@ extension MigrationJob {
     /// The error of a migration that has ended the transaction that it ran in.
     var transactionEnded: MigrationError {
         var error = MigrationError(
-            .migrationFailed, at: .file(title), "ended the transaction that it ran in",
+            .stepFailed, at: .file(title), "ended the transaction that it ran in",
             remedy: "Remove what commits or rolls back: a migration and its record are committed together.")
         error.schemaVersion = version
         return error
@@ -230,7 +230,7 @@ extension MigrationJob {
         } catch {
             let databaseError = error as? DatabaseError
             var failure = MigrationError(
-                Obstacle(error)?.code ?? .migrationFailed, at: .file(title), error.quotation,
+                Obstacle(error)?.code ?? .stepFailed, at: .file(title), error.quotation,
                 remedy: databaseError.map { db.remedy(for: $0, fixing: MigrationError.fixMigration) }
                     ?? Obstacle(error)?.remedy ?? MigrationError.fixMigration,
                 underlyingError: error)
@@ -253,7 +253,7 @@ extension MigrationError {
     init(_ finding: Finding, leftBy job: MigrationJob) {
         let remedies = [finding.hint, finding.remedy, MigrationError.fixMigration]
         self.init(
-            .migrationFailed, at: .file(job.title), "leaves \(finding.description)",
+            .stepFailed, at: .file(job.title), "leaves \(finding.description)",
             remedy: remedies.compactMap(\.self).joined(separator: " "))
         schemaVersion = job.version
     }

@@ -134,7 +134,7 @@ final class SchemaRun {
         guard let odd = jobs.first(where: { $0.transaction == .none || $0.foreignKeys != first.foreignKeys })
         else { return }
         throw MigrationError(
-            .refusedStatement, at: .file(odd.title),
+            .invalidMigration, at: .file(odd.title),
             odd.transaction == .none
                 ? "runs without a transaction, so it cannot share a commit with other migrations"
                 : "uses a different foreign-key mode from \(first.title), and so cannot share a transaction with it",

@@ -46,9 +46,10 @@ package struct SQLFileSettings: Equatable, Sendable {
         }
         guard let first = ignored.first, first.range != statements.last?.range else { return }
         throw MigrationError(
-            .refusedStatement, at: .file(fileName, line: first.line),
+            .invalidMigration, at: .file(fileName, line: first.line),
             "PRAGMA foreign_keys does nothing in the middle of a transaction",
-            remedy: "Put it at the very start of the file, or split the file there.")
+            remedy: "Put it at the very start of the file, or split the file there."
+        ).about(.refusedStatement)
     }
 
     private mutating func read(_ comment: SQLScript.Comment, fileName: String) throws {
@@ -58,7 +59,8 @@ package struct SQLFileSettings: Equatable, Sendable {
 
         func refusal(_ problem: String, _ remedy: String) -> MigrationError {
             MigrationError(
-                .refusedStatement, at: .file(fileName, line: comment.line), problem, remedy: remedy)
+                .invalidMigration, at: .file(fileName, line: comment.line), problem, remedy: remedy
+            ).about(.refusedStatement)
         }
         guard comment.precedesStatements else {
             throw refusal(

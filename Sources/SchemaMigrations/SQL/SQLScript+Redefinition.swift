@@ -16,7 +16,7 @@ extension SQLScript {
                 error.diagnostic.place = .file(fileName, line: statement.line)
                 error.statement = text(of: statement)
                 // An error of SQLite's has a remedy of its own.
-                if error.code == .migrationFailed, error.underlyingError == nil {
+                if error.code == .stepFailed, error.underlyingError == nil {
                     error.remedy =
                         "Correct the rows in a file before it. It was rolled back; earlier migrations are applied."
                 }

@@ -238,7 +238,8 @@ package struct SQLScript {
 
     private func refusal(_ problem: String, at statement: Statement, remedy: String) -> MigrationError {
         MigrationError(
-            .refusedStatement, at: .file(fileName, line: statement.line), problem, remedy: remedy)
+            .invalidMigration, at: .file(fileName, line: statement.line), problem, remedy: remedy
+        ).about(.refusedStatement)
     }
 
     // MARK: Running
@@ -255,7 +256,7 @@ package struct SQLScript {
         func failure(_ error: any Error, in statement: Statement?) -> any Error {
             guard let error = error as? DatabaseError else { return error }
             var failure = MigrationError(
-                .migrationFailed, at: .file(fileName, line: statement?.line ?? 1), error,
+                .stepFailed, at: .file(fileName, line: statement?.line ?? 1), error,
                 remedy: db.remedy(for: error, fixing: fix))
             failure.statement = statement.map { text(of: $0) }
             return failure

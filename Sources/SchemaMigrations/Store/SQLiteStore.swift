@@ -232,7 +232,7 @@ extension SQLiteStore {
 
     package static func insideTransaction(_ name: String) -> MigrationError {
         MigrationError(
-            .invalidCall,
+            .misuse,
             Diagnostic(
                 at: .store(name), "is migrated from inside one of its own transactions",
                 remedy: "Migrate before db.write { … } or db.read { … }, not in it."))

@@ -6,12 +6,10 @@ import Testing
 @Suite("The table of codes in the documentation", .timed)
 struct FailureTableTests {
     private static let codes: [MigrationError.Code] = [
-        .invalidRegistration, .invalidConfiguration, .invalidCall, .noMigrations, .invalidMigration,
-        .refusedStatement, .stepFailed, .gaveUp, .migrationFailed, .backupFailed, .undecided, .tooOld,
-        .newerThanThisProcess, .notYetMigrated, .differentSet, .editedMigration, .differentSchema,
-        .unreadableStore, .unwritableStore, .damagedStore, .newerFormat, .databaseFailed, .twoRecords,
-        .twoDatabases, .damagedLedger, .damagedDatabase, .deviceLocked, .diskFull, .locked, .readOnly,
-        .postponed, .suspended,
+        .misuse, .invalidMigration, .stepFailed, .gaveUp, .undecided, .tooOld, .newerThanThisProcess,
+        .notYetMigrated,
+        .differentSchema, .twoPlaces, .unreadableStore, .damagedStore, .databaseFailed, .damagedDatabase,
+        .deviceLocked, .diskFull, .locked, .unwritable, .postponed, .suspended,
     ]
 
     @Test("is what the code says")

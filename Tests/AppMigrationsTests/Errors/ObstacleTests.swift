@@ -140,13 +140,16 @@ struct ObstacleTests {
         func error(_ code: MigrationError.Code) -> MigrationError {
             MigrationError(code, "refused", remedy: "Retry.", underlyingError: POSIXError(.ENOSPC))
         }
-        for code in [MigrationError.Code.databaseFailed, .migrationFailed, .backupFailed, .invalidMigration] {
+        for code in [MigrationError.Code.databaseFailed, .stepFailed, .invalidMigration] {
             #expect(error(code).obstacle == .diskFull, "\(code)")
             #expect(!error(code).isOwnFailure, "\(code)")
         }
-        for code in [MigrationError.Code.unreadableStore, .unwritableStore] {
+        for code in [MigrationError.Code.unreadableStore, .unwritable] {
             #expect(error(code).obstacle == nil, "\(code)")
         }
+        let readOnly = MigrationError(
+            .unwritable, "refused", remedy: "Retry.", underlyingError: POSIXError(.EROFS))
+        #expect(readOnly.obstacle == .readOnly)
         #expect(error(.invalidMigration).ofManager("Library", in: "library.sqlite").code == .diskFull)
     }
 }

@@ -73,7 +73,7 @@ struct AsyncTests {
         // In a closure that is not asynchronous, overload resolution takes the synchronous call.
         let synchronously: () throws -> MigrationReport = { try manager.migrate() }
         let error = try #require(throws: MigrationError.self) { try synchronously() }
-        #expect(error.code == .invalidRegistration)
+        #expect(error.code == .misuse)
         #expect(
             error.description
                 == """

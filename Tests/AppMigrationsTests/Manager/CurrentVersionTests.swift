@@ -23,7 +23,7 @@ struct CurrentVersionTests {
             try MigrationManager(
                 name: "Library", currentVersion: "v2", adopting: .newApp, store: .inMemory())
         }
-        #expect(error.code == .invalidConfiguration)
+        #expect(error.code == .misuse)
         #expect(
             error.description == """
                 Library: the current version is malformed: "v2" is not an app version: expected a digit at offset 0, \
@@ -61,7 +61,7 @@ struct CurrentVersionTests {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(currentVersion: "2.0", adopting: .newApp)
         }
-        #expect(error.code == .invalidConfiguration)
+        #expect(error.code == .misuse)
         #expect(error.message.hasPrefix("There is no default store here: "))
         #expect(
             error.remedy

@@ -138,7 +138,7 @@ struct EdgeCaseTests {
         let error = try #require(throws: MigrationError.self) {
             try store.storage.setAside(replacingWith: StoreState())
         }
-        #expect(error.code == .unwritableStore)
+        #expect(error.code == .unwritable)
         #expect(
             error.message == "migrations.json: cannot be written: No such file or directory (\(url.path)).")
         #expect(try folder.fileNames == ["migrations.json.lock"])

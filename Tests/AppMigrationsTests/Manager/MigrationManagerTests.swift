@@ -250,7 +250,7 @@ struct MigrationManagerTests {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         let error = try #require(throws: MigrationError.self) { try manager.migrate(through: "2.1") }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(
             error.description
                 == "Library: cannot migrate through 2.1, above the current version 2.0. Ask for the current version or one below it."
@@ -303,7 +303,7 @@ struct MigrationManagerTests {
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion("2.0") { [unowned manager] in try manager.migrate() }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect((error.underlyingError as? MigrationError)?.code == .invalidCall)
+        #expect((error.underlyingError as? MigrationError)?.code == .misuse)
         #expect(
             error.description.contains(
                 "Library: called while it is migrating, by one of its steps or by another task. Call the manager before migrate(), or when migrate() has returned."

@@ -59,7 +59,7 @@ struct ParityTests {
             let error = try #require(throws: MigrationError.self) {
                 try MigrationManager(name: "Library", adopting: .newApp, store: store)
             }
-            #expect(error.code == .invalidConfiguration)
+            #expect(error.code == .misuse)
         }
     }
 
@@ -77,7 +77,7 @@ struct ParityTests {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(currentVersion: version, adopting: .newApp, store: store)
         }
-        #expect(error.code == .invalidConfiguration)
+        #expect(error.code == .misuse)
         #expect(throws: AppVersion.ParsingError.self) { try AppVersion(parsing: version) }
     }
 
@@ -85,7 +85,7 @@ struct ParityTests {
         let error = try #require(throws: MigrationError.self) {
             try launch(version, steps: steps, store: store, log: log)
         }
-        #expect(error.code == .invalidRegistration)
+        #expect(error.code == .misuse)
         #expect(log.lines == [])
         return error.causes.map(\.remedy)
     }

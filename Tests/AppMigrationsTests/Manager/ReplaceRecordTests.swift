@@ -110,7 +110,7 @@ struct ReplaceRecordTests {
         let manager = try manager()
         #expect(try manager.migrate().launch == .relaunch)
         let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.5") }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(try manager.migrate().launch == .relaunch)
         #expect(log.lines == [])
         #expect(try store.record(of: "Settings") == settings)

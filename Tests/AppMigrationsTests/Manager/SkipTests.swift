@@ -21,7 +21,7 @@ struct SkipTests {
         other.register([version], log: log)
         let work = try other.work(version)
         let error = try #require(throws: MigrationError.self) { try manager.skip(work) }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(error.version == version)
         #expect(
             error.description == """

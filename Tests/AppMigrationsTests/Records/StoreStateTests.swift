@@ -103,7 +103,7 @@ struct StoreStateTests {
                 return nil
             } catch { return (error as? MigrationError)?.code }
         }
-        #expect(code(#"{"format":"2.0","seen":{},"managers":{}}"#) == .newerFormat)
+        #expect(code(#"{"format":"2.0","seen":{},"managers":{}}"#) == .newerThanThisProcess)
         #expect(code(#"{"seen":{},"managers":{}}"#) == .damagedStore)
         #expect(code(#"{"format":"1.0","seen":[],"managers":{}}"#) == .damagedStore)
     }

@@ -16,7 +16,7 @@ struct DeferredClosureTests {
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp, store: store,
-            options: MigrationOptions(aboveCurrent: .leaveOut, onEvent: onEvent))
+            options: MigrationOptions(ignoresStepsAboveCurrent: true, onEvent: onEvent))
         manager.afterMigratingToVersion("2.1", run: body)
         manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) { [log] in log.lines.append("3.0") }
         return manager

@@ -49,7 +49,7 @@ struct ReentranceTests {
             do { try call(manager) } catch { refusal = error as? MigrationError }
         }
         #expect(try manager.migrate().completed.versions == ["2.0"])
-        #expect(refusal?.code == .invalidCall)
+        #expect(refusal?.code == .misuse)
         #expect(refusal?.description == Self.message)
         #expect(try manager.pendingVersions() == [], "afterwards it may be called again")
     }
@@ -62,7 +62,7 @@ struct ReentranceTests {
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenVersionChanges { [unowned manager] _, _ in try manager.rerunAllSteps() }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect((error.underlyingError as? MigrationError)?.code == .invalidCall)
+        #expect((error.underlyingError as? MigrationError)?.code == .misuse)
     }
 }
 

@@ -30,7 +30,7 @@ struct RepeatedFailureTests {
             let error = try failure { _ in throw POSIXError(.ENOENT) }
             #expect(error.advice == .contactDeveloper)
             #expect(error.recoverySuggestion == "Contact the developer.")
-            #expect(error.summary.advice == .contactDeveloper)
+            #expect(error.facts.advice == .contactDeveloper)
             #expect(
                 error.remedy == """
                     It has failed in the same way before in this build, so retrying alone will not help: fix the cause, or \

@@ -56,7 +56,7 @@ struct WorkFailureTests {
         let readOnly = try #require(throws: MigrationError.self) {
             try manager(POSIXError(.EROFS)).migrate()
         }
-        #expect(readOnly.code == .readOnly)
+        #expect(readOnly.code == .unwritable)
     }
 
     @Test("a throw counts as a failure, until the step is done")

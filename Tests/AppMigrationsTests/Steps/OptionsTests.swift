@@ -9,7 +9,7 @@ struct OptionsTests {
 
     @Test("steps above the current version are left out if requested, until the app reaches them")
     func leaveOut() throws {
-        let options = MigrationOptions(aboveCurrent: .leaveOut)
+        let options = MigrationOptions(ignoresStepsAboveCurrent: true)
         try launch("1.0", store: store)
         let steps: [AppVersion] = ["1.1", "2.0", "2.0-1", "3.0"]
         #expect(try launch("1.1", steps: steps, store: store, options: options).completed.versions == ["1.1"])
@@ -20,12 +20,12 @@ struct OptionsTests {
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: steps, store: store)
         }
-        #expect(error.code == .invalidRegistration)
+        #expect(error.code == .misuse)
     }
 
     @Test("a fresh install does not settle steps above the current version")
     func leaveOutOnFreshInstall() throws {
-        let options = MigrationOptions(aboveCurrent: .leaveOut)
+        let options = MigrationOptions(ignoresStepsAboveCurrent: true)
         try launch("1.0", steps: ["1.0", "2.0"], store: store, options: options)
         #expect(
             try launch("2.0", steps: ["1.0", "2.0"], store: store, options: options).completed.versions == [

@@ -12,7 +12,7 @@ struct RegistrationTests {
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         register(manager)
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect(error.code == .invalidRegistration)
+        #expect(error.code == .misuse)
         #expect(try store.read("Library") == StoreState(), "nothing may run or be written")
         return error.description.split(separator: "\n").map(String.init)
     }

@@ -219,7 +219,7 @@ struct JSONStoreTests {
     @Test("refuses a newer major format, and asks for an update")
     func newerMajorFormat() throws {
         let error = try refusal(Data(#"{"format": "2.0", "managers": []}"#.utf8))
-        #expect(error.code == .newerFormat)
+        #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
                 migrations.json: format 2.0 is newer than 1.0, which this version of AppMigrations reads. A newer version of the app \
@@ -283,7 +283,7 @@ struct JSONStoreTests {
             let error = try #require(throws: MigrationError.self) {
                 try launch("2.0", steps: ["2.0"], store: store, log: log, adopting: Adoption { "1.0" })
             }
-            #expect(error.code == .invalidConfiguration)
+            #expect(error.code == .misuse)
             #expect(
                 error.description
                     == "migrations.json: the folder \(missing.path) does not exist. Create the folder before you migrate."
@@ -305,7 +305,7 @@ struct JSONStoreTests {
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: ["2.0"], store: store, log: log)
         }
-        #expect(error.code == .unwritableStore)
+        #expect(error.code == .unwritable)
         #expect(error.message == "migrations.json: cannot be written: Is a directory (\(url.path)).")
         #expect(log.lines == [])
 
@@ -322,7 +322,7 @@ struct JSONStoreTests {
         let error = try #require(throws: MigrationError.self) {
             try launch("2.0", steps: ["2.0"], store: store, log: log)
         }
-        #expect(error.code == .unwritableStore)
+        #expect(error.code == .unwritable)
         #expect(error.message == "migrations.json: cannot be written: Illegal seek (\(url.path)).")
     }
 

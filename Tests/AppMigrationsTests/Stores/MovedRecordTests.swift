@@ -22,7 +22,7 @@ struct MovedRecordTests {
     private func launch(_ version: AppVersion, _ store: MigrationStore) throws -> [AppVersion] {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp, store: store,
-            options: MigrationOptions(aboveCurrent: .leaveOut))
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
         manager.whenMigratingToVersion("1.1") {}
         manager.whenMigratingToVersion("2.0") {}
         return try manager.migrate().completed.versions
@@ -96,7 +96,7 @@ struct MovedRecordTests {
         try launch("1.0", MigrationStore.jsonFile(at: old))
         try launch("2.0", MigrationStore.jsonFile(at: new))
         let error = try #require(throws: MigrationError.self) { try moved() }
-        #expect(error.code == .twoRecords)
+        #expect(error.code == .twoPlaces)
         #expect(
             error.message == """
                 migrations.json: the record is in two places: \(new.path) (managers: Library) and \(old.path) (managers: \

@@ -89,7 +89,7 @@ struct RecordFileTests {
             try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         }
         let error = try #require(throws: MigrationError.self) { try manager.migrate() }
-        #expect(error.code == .unwritableStore)
+        #expect(error.code == .unwritable)
         try FileManager.default.removeItem(at: temporary)
         #expect(try store.history("Library") == [])
         #expect(try launch("2.0", steps: ["2.0"], store: store).completed.versions == ["2.0"])
@@ -113,7 +113,7 @@ struct RecordFileTests {
                             outcome: .ran, date: Date(), appVersion: "1.1"))
                 }
             }
-            #expect(error.code == .unwritableStore)
+            #expect(error.code == .unwritable)
             #expect(
                 error.message == "migrations.json: cannot be written: Permission denied (\(url.path)).")
             #expect(try store.record(of: "Library")?.settled == ["1.1"])

@@ -60,7 +60,7 @@ struct ManagerNameTests {
         let error = try #require(throws: MigrationError.self) {
             try MigrationManager(name: name, currentVersion: "1.0", adopting: .newApp, store: .inMemory())
         }
-        #expect(error.code == .invalidConfiguration)
+        #expect(error.code == .misuse)
         #expect(
             error.description == """
                 \(problem). Name it after its subsystem, and never change the name once an app has shipped.

@@ -33,7 +33,9 @@ extension StoreRule {
                         "read of a damaged store returns, \(whose): an old install would be taken for a new one"
                     )
                 } catch let error as MigrationError {
-                    let codes: [MigrationError.Code] = [.damagedStore, .unreadableStore, .newerFormat]
+                    let codes: [MigrationError.Code] = [
+                        .damagedStore, .unreadableStore, .newerThanThisProcess,
+                    ]
                     trial.expect(
                         codes.contains(error.code),
                         """

@@ -15,7 +15,7 @@ struct DeferredDeviceTests {
             let database = try DatabaseQueue(path: folder.appendingPathComponent("app.sqlite").path)
             let manager = try MigrationManager(
                 currentVersion: version, adopting: .newApp, store: .database(database),
-                options: MigrationOptions(aboveCurrent: .leaveOut))
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
             let schema = try SchemaMigrator(migrations: [
                 SQLMigration(
                     version: 1, name: "photo",

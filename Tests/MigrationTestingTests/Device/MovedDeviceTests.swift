@@ -27,7 +27,7 @@ struct MovedDeviceTests {
         let manager = try MigrationManager(
             currentVersion: version, adopting: .newApp,
             store: .jsonFile(at: record.new, movedFrom: record.old),
-            options: MigrationOptions(aboveCurrent: .leaveOut))
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 1, name: "book", sql: "CREATE TABLE book(title TEXT)")
         ])

@@ -14,7 +14,7 @@ struct SimulatedDeviceTests {
             adopting: .newApp,
             store: MigrationStore(
                 JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly)),
-            options: MigrationOptions(aboveCurrent: .leaveOut))
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
         for step in ["1.1", "1.1-1", "2.0"] as [AppVersion] {
             manager.whenMigratingToVersion(step) { try folder.add("\(step)") }
         }
@@ -26,7 +26,7 @@ struct SimulatedDeviceTests {
         let database = try DatabaseQueue(path: folder.appendingPathComponent("app.sqlite").path)
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp, store: .database(database),
-            options: MigrationOptions(aboveCurrent: .leaveOut))
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 1, name: "note", sql: "CREATE TABLE note(line TEXT);")
         ])
@@ -209,7 +209,7 @@ struct HistoriesTests {
                 adopting: .newApp,
                 store: MigrationStore(
                     JSONStore(at: folder.appendingPathComponent("records.json"), durability: .recordOnly)),
-                options: MigrationOptions(aboveCurrent: .leaveOut))
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
             for step in ["1.1", "2.0"] as [AppVersion] {
                 manager.whenMigratingToVersion(step) {
                     if try !isRight || !folder.lines.contains("\(step)") { try folder.add("\(step)") }

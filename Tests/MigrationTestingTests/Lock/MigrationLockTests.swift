@@ -149,7 +149,7 @@ struct MigrationLockTests {
         let (migrations, culprit) = Self.edits[number]
         let edited = migrator(migrations)
         let error = try #require(throws: MigrationError.self) { try lock.verify(edited) }
-        #expect(error.code == .editedMigration)
+        #expect(error.code == .differentSchema)
         #expect(error.description.contains(culprit), "\(error)")
         #expect(throws: MigrationError.self) { try lock.record(edited) }
         #expect(try text() == before)

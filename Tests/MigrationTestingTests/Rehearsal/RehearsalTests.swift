@@ -57,7 +57,7 @@ struct RehearsalTests {
         let error = try #require(throws: MigrationError.self) {
             try schema.rehearse(DatabaseQueue(), in: folder.url)
         }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(error.remedy == "The database itself was not changed. Fix the migration, and rehearse again.")
         #expect(try folder.fileNames == [])
     }

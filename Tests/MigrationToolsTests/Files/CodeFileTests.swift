@@ -51,6 +51,6 @@ struct CodeFileTests {
         let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(sourcesIn: folder.file("nowhere"))
         }
-        #expect(error.code == .noMigrations)
+        #expect(error.code == .invalidMigration)
     }
 }

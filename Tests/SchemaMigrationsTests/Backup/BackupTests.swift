@@ -244,7 +244,7 @@ struct BackupTests {
         let nested = try failure {
             try queue.write { _ in try migrator(1).restore(url, to: queue) }
         }
-        #expect(nested.code == .invalidCall)
+        #expect(nested.code == .misuse)
     }
 
     @Test("is made before a migration that fails, and can be restored")
@@ -271,7 +271,7 @@ struct BackupTests {
         try migrator(1).migrate(queue)
         try Data("a file".utf8).write(to: folder.url.appendingPathComponent("copies"))
         let error = try failure { try migrator(2).migrate(queue) }
-        #expect(error.code == .backupFailed)
+        #expect(error.code == .stepFailed)
         #expect(error.message.hasPrefix("app.sqlite cannot be copied to \(copies.path): "))
         #expect(
             error.remedy
@@ -288,7 +288,7 @@ struct BackupTests {
         let queue = try DatabaseQueue()
         #expect(try migrator(1).migrate(queue).applied == [1])
         let error = try failure { try migrator(2).migrate(queue) }
-        #expect(error.code == .backupFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.description
                 == "A database in memory cannot be copied. Leave out the option `backupFolder`. Nothing was changed."

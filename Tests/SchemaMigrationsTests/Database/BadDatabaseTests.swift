@@ -33,7 +33,7 @@ struct BadDatabaseTests {
         var configuration = Configuration()
         configuration.readonly = true
         let error = try failure { try schema.migrate(folder.queue("app.sqlite", configuration)) }
-        #expect(error.code == .readOnly)
+        #expect(error.code == .unwritable)
         #expect(
             error.description == """
                 attempt to write a readonly database (SQLite 8). Make the file and its folder writable, then retry.
@@ -142,7 +142,7 @@ struct BadDatabaseTests {
             INSERT INTO schema_migrations VALUES (1, 0); CREATE TABLE a(x)
             """)
         let error = try failure { try schema.migrate(strict) }
-        #expect(error.code == .damagedLedger)
+        #expect(error.code == .databaseFailed)
         #expect(
             error.description == """
                 The table schema_migrations takes no version: NOT NULL constraint failed: schema_migrations.dirty. \
@@ -157,7 +157,7 @@ struct BadDatabaseTests {
         let queue = try folder.queue()
         try queue.execute("CREATE VIEW schema_migrations AS SELECT 1 AS version")
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.code == .damagedLedger)
+        #expect(error.code == .databaseFailed)
         #expect(error.message == "The table schema_migrations is a view, not a table.")
         #expect(try queue.tables() == [])
     }

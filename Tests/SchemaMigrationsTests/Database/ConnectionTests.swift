@@ -140,7 +140,7 @@ struct ConnectionTests {
         let error = try failure {
             try folder.migrator(["1_a.sql": "\(comment)PRAGMA \(pragma) = 1;"]).migrate(queue)
         }
-        #expect(error.code == .refusedStatement)
+        #expect(error.code == .invalidMigration)
         #expect(error.message.contains("PRAGMA \(pragma) cannot be put back after the file."))
         #expect(error.remedy == "Set it where the app opens the database.")
     }

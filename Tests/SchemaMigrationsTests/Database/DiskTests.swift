@@ -85,7 +85,7 @@
 
             try disk.mount(size: "20m", readOnly: true)
             let readOnly = try #require(throws: MigrationError.self) { try next.migrate(queue) }
-            #expect(readOnly.code == .readOnly)
+            #expect(readOnly.code == .unwritable)
             #expect(readOnly.message.hasPrefix("library.sqlite cannot be copied to \(diskURL.path): "))
             #expect(try queue.read(next.status).appliedVersions == [1, 2])
 

@@ -87,7 +87,7 @@ struct BrokenSchemaTests {
         ])
     func broken(sql: String, what: String) throws {
         let error = try failure { try migrate(["2_ok.sql": "INSERT INTO b VALUES (1)", "3_x.sql": sql]) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(error.description == "3_x.sql: leaves \(what). \(Self.remedy)")
         #expect(error.file == "3_x.sql")
         #expect(error.schemaVersion == 3)

@@ -143,7 +143,7 @@ struct ForeignKeyTests {
             "3_delete.sql": "CREATE TABLE b(x); DELETE FROM author WHERE id = 1;",
             "4_c.sql": "CREATE TABLE c(x);",
         ])
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.description
                 == "3_delete.sql: leaves 2 rows of table book whose author_id refer to no row of author. \(Self.remedy)"
@@ -212,7 +212,7 @@ struct ForeignKeyTests {
             INSERT INTO c VALUES (7);
             """,
         ])
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(error.message == "3_defer.sql: leaves 1 row of table c whose x refers to no row of author.")
         #expect(error.committed == [1, 2])
         #expect(try queue.tables() == ["a", "author", "book"])

@@ -191,7 +191,7 @@ struct TouchedTablesTests {
                 "4_c.sql": "UPDATE parent SET name = 'C';",
             ])
         }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.message
                 == "3_b.sql: leaves 2 rows of table child whose parent_id refer to no row of parent.")

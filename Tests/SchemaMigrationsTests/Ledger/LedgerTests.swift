@@ -92,7 +92,7 @@ struct LedgerTests {
             let error = try failure {
                 if attempt == 0 { try schema.migrate(queue) } else { try schema.markApplied(queue, upTo: 1) }
             }
-            #expect(error.code == .damagedLedger)
+            #expect(error.code == .databaseFailed)
             #expect(
                 try queue.strings("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'") == [
                     "schema_migrations"
@@ -162,7 +162,7 @@ struct LedgerTests {
         let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(migrations: [CodeMigration(2, sql: "")]).migrate(queue)
         }
-        #expect(error.code == .damagedLedger)
+        #expect(error.code == .databaseFailed)
         #expect(
             error.description
                 == "The table schema_migrations holds \(description), which is not an integer. \(Self.remedy)"
@@ -176,7 +176,7 @@ struct LedgerTests {
         let error = try #require(throws: MigrationError.self) {
             try SchemaMigrator(migrations: [CodeMigration(2, sql: "")]).migrate(queue)
         }
-        #expect(error.code == .damagedLedger)
+        #expect(error.code == .databaseFailed)
         #expect(error.description == "The table schema_migrations has no column `version`. \(Self.remedy)")
         #expect(error.underlyingError is DatabaseError)
     }

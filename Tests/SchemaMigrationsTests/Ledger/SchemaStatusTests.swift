@@ -106,7 +106,7 @@ struct SchemaStatusTests {
 
         schema.options.editedMigrations = .refuse
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.code == .editedMigration)
+        #expect(error.code == .differentSchema)
         #expect(
             error.description == """
                 1_first step.sql: was edited after it had been applied to this database. Undo the edit and write a \
@@ -166,7 +166,7 @@ struct SchemaStatusTests {
             CodeMigration(3, sql: "CREATE TABLE c(x)"), CodeMigration(7, sql: ""),
         ])
         let error = try failure { try other.migrate(queue) }
-        #expect(error.code == .differentSet)
+        #expect(error.code == .differentSchema)
         #expect(
             error.description == """
                 The database has had 3 migrations, none of which is known to this migrator. One database has one set \

@@ -48,7 +48,7 @@ struct CodeMigrationTests {
             },
         ])
         let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.description == """
                 Code2: a mishap. It was rolled back; earlier migrations are applied. Fix it and migrate again.
@@ -76,7 +76,7 @@ struct CodeMigrationTests {
         ] {
             let schema = try SchemaMigrator(migrations: [CodeMigration(1, "AddPhotos") { _ in try call() }])
             let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
-            #expect(error.code == .migrationFailed)
+            #expect(error.code == .stepFailed)
             #expect(error.file == "AddPhotos")
             #expect(error.schemaVersion == 1)
             #expect((error.underlyingError as? MigrationError)?.code == .damagedStore)
@@ -85,10 +85,10 @@ struct CodeMigrationTests {
 
     @Test("names itself in an error of this package that has no place")
     func placeless() throws {
-        let refusal = MigrationError(.refusedStatement, "The table has two keys", remedy: "Keep one.")
+        let refusal = MigrationError(.invalidMigration, "The table has two keys", remedy: "Keep one.")
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, "AddKey") { _ in throw refusal }])
         let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .refusedStatement)
+        #expect(error.code == .invalidMigration)
         #expect(error.message == "AddKey: The table has two keys.")
     }
 
@@ -115,7 +115,7 @@ struct CodeMigrationTests {
         #expect(error.version == "2.0")
         #expect(error.schemaVersion == 2)
         #expect(error.committed == [1])
-        #expect(error.summary.kind == "schema step")
+        #expect(error.facts.kind == "schema step")
     }
 
     @Test("reports SQLite's error code if its SQL fails")
@@ -151,7 +151,7 @@ struct CodeMigrationTests {
             CodeMigration(4, sql: "CREATE TABLE e(x)"),
         ])
         let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.description == """
                 Code3: ended the transaction that it ran in. Remove what commits or rolls back: a migration and its \

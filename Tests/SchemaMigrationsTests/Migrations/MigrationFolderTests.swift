@@ -32,7 +32,7 @@ struct MigrationFolderTests {
     func missing() throws {
         let missing = folder.url.appendingPathComponent("nowhere")
         let error = try refusal(of: [missing])
-        #expect(error.code == .noMigrations)
+        #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
                 \(missing.path): the folder does not exist. Pass the folder that holds the migrations; in an app, \
@@ -44,7 +44,7 @@ struct MigrationFolderTests {
     func file() throws {
         let file = try folder.folder(["1_a.sql": "SELECT 1"]).appendingPathComponent("1_a.sql")
         let error = try refusal(of: [file])
-        #expect(error.code == .noMigrations)
+        #expect(error.code == .invalidMigration)
         #expect(error.message.hasPrefix("\(file.path): cannot be read: "))
     }
 
@@ -52,7 +52,7 @@ struct MigrationFolderTests {
     func empty(names: [String]) throws {
         let empty = try folder.folder(Dictionary(uniqueKeysWithValues: names.map { ($0, "") }))
         let error = try refusal(of: [empty])
-        #expect(error.code == .noMigrations)
+        #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
                 \(empty.path): the folder holds no migration. Name the files of migrations \
@@ -188,6 +188,6 @@ struct MigrationFolderTests {
     @Test("is refused if it is a bundle without migrations")
     func bundle() throws {
         let error = try #require(throws: MigrationError.self) { try SchemaMigrator(bundle: .main) }
-        #expect(error.code == .noMigrations)
+        #expect(error.code == .invalidMigration)
     }
 }

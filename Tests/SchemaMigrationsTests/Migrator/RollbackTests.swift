@@ -84,7 +84,7 @@ struct RollbackTests {
             ], [CodeMigration(3, sql: "CREATE TABLE c(x)")])
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(
             error.description == """
                 There is no down migration for Code3, 1_a.sql. Give each a .down.sql file, a `down:` or `rollback:` \
@@ -157,7 +157,7 @@ struct RollbackTests {
         ])
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 1) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.message
                 == "2_rows.down.sql: leaves 1 row of table child whose x refers to no row of parent."

@@ -178,7 +178,7 @@ struct BaselineTests {
     @Test("refuses a database of another set")
     func differentSet() throws {
         try SchemaMigrator(migrations: [CodeMigration(7, sql: "")]).migrate(queue)
-        #expect(try failure { try after.migrate(queue) }.code == .differentSet)
+        #expect(try failure { try after.migrate(queue) }.code == .differentSchema)
     }
 
     @Test("passes the upgrade matrix, and a snapshot can be made of it")

@@ -191,7 +191,7 @@ struct NewerDatabaseTests {
     func failing() throws {
         try migrateAsNewer(["3_author.down.sql": "ALTER TABLE book DROP COLUMN author; DROP TABLE nowhere"])
         let error = try failure { try older([:], .rollBack).migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.message
                 == "3_author.down.sql (from the ledger):1: no such table: nowhere (SQLite 1).")
@@ -206,7 +206,7 @@ struct NewerDatabaseTests {
             "4_tag.down.sql": "SELECT 1",
         ])
         try queue.execute("INSERT INTO tag VALUES (1, 1)")
-        #expect(try failure { try older([:], .rollBack).migrate(queue) }.code == .migrationFailed)
+        #expect(try failure { try older([:], .rollBack).migrate(queue) }.code == .stepFailed)
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }
 

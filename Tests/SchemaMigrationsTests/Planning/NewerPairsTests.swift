@@ -92,7 +92,7 @@ struct NewerPairsTests {
         let edited = try schema(
             ["1_photo.sql": "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT)"],
             SchemaOptions(editedMigrations: .refuse))
-        #expect(try failure { try edited.migrate(queue) }.code == .editedMigration)
+        #expect(try failure { try edited.migrate(queue) }.code == .differentSchema)
         try edited.acceptEdits(queue, of: [1])
         #expect(try edited.migrate(queue).newer == [2])
         #expect(try queue.ledger() == [1, 2])

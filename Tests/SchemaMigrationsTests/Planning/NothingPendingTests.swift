@@ -81,7 +81,7 @@ struct NothingPendingTests {
         configuration.readonly = true
         let queue = try folder.queue("app.sqlite", configuration)
         let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .readOnly)
+        #expect(error.code == .unwritable)
         #expect(
             error.description == """
                 2_b.sql:1: attempt to write a readonly database (SQLite 8). Make the file and its folder writable, \

@@ -44,14 +44,14 @@ struct SchemaMigratorTests {
         let error = try #require(throws: MigrationError.self) {
             try schema.migrate(folder.queue(), upTo: 4)
         }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(error.description == "No migration has version 4. The latest is 3.")
     }
 
     @Test("needs at least one migration")
     func none() throws {
         let error = try #require(throws: MigrationError.self) { try SchemaMigrator(migrations: []) }
-        #expect(error.code == .noMigrations)
+        #expect(error.code == .invalidMigration)
         #expect(
             error.description == "There are no migrations. Pass at least one, or a folder that holds some.")
     }

@@ -22,7 +22,7 @@ struct ReentranceTests {
 
     private func expectRefusal(_ database: any DatabaseWriter) throws {
         let error = try #require(throws: MigrationError.self) { try schema.migrate(database) }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(error.description == Self.message)
     }
 
@@ -76,7 +76,7 @@ struct ReentranceTests {
             CodeMigration(1, "Code1") { _ in try inner.migrate(queue) }
         ])
         let error = try #require(throws: MigrationError.self) { try outer.migrate(queue) }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(try queue.tables() == [])
         #expect(try inner.migrate(queue).applied == [1])
     }

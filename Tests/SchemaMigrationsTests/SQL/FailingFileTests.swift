@@ -37,7 +37,7 @@ struct FailingFileTests {
         ]
         let schema = try folder.migrator(files)
         let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(error.description == "3_third.sql:5: no such table: nowhere (SQLite 1). \(Self.remedy)")
         #expect(error.file == "3_third.sql")
         #expect(error.line == 5)
@@ -156,7 +156,7 @@ struct FailingFileTests {
             "3_c.sql": "CREATE TABLE c(x); \(sql)", "4_d.sql": "CREATE TABLE d(x);",
         ])
         let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(error.message.hasPrefix("3_c.sql:"))
         #expect(error.message.contains(": UNIQUE constraint failed: a.x (SQLite "))
         #expect(error.remedy == Self.remedy)

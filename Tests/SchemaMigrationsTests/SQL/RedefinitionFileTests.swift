@@ -83,7 +83,7 @@ struct RedefinitionFileTests {
         let error = try #require(throws: MigrationError.self) {
             try migrator("\(Self.redefine)\n\(sql);").migrate(queue)
         }
-        #expect(error.code == .refusedStatement)
+        #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
                 2_b.sql:9: \(words) in a file that redefines tables. Put it in another file: one that begins with \
@@ -119,7 +119,7 @@ struct RedefinitionFileTests {
             CREATE TABLE photo(id INTEGER PRIMARY KEY, \(columns));
             """
         let error = try #require(throws: MigrationError.self) { try migrator(sql).migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(error.schemaVersion == 2)
         #expect(error.committed == [1])
         #expect(
@@ -141,7 +141,7 @@ struct RedefinitionFileTests {
             CREATE TABLE photo(id INTEGER PRIMARY KEY, title TEXT CHECK (title < date('now')), album INTEGER);
             """
         let error = try #require(throws: MigrationError.self) { try migrator(sql).migrate(queue) }
-        #expect(error.code == .migrationFailed)
+        #expect(error.code == .stepFailed)
         #expect(
             error.description == """
                 2_b.sql:2: SQLite cannot check the rows of table photo under its new definition: non-deterministic use of \
@@ -159,7 +159,7 @@ struct RedefinitionFileTests {
             let error = try #require(throws: MigrationError.self) {
                 try migrator("-- migrations: redefine\n\nCREATE TABLE \(table);").migrate(queue)
             }
-            #expect(error.code == .refusedStatement)
+            #expect(error.code == .invalidMigration)
             #expect(error.description.hasPrefix("2_b.sql:3: \(problem)"), "\(error)")
         }
     }

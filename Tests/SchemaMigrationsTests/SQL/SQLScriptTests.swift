@@ -166,7 +166,7 @@ struct SQLScriptTests {
         ])
     func refusedStatements(sql: String, line: Int, problem: String, remedy: String) throws {
         let error = try #require(throws: MigrationError.self) { try script(sql) }
-        #expect(error.code == .refusedStatement)
+        #expect(error.code == .invalidMigration)
         #expect(error.file == "7_x.sql")
         #expect(error.line == line)
         #expect(error.description == "7_x.sql:\(line): \(problem) \(remedy)")
@@ -180,7 +180,7 @@ struct SQLScriptTests {
             try script("-- migrations: transaction=none\n\(sql)")
         }
         let word = sql.split(separator: " ").first { $0 != "EXPLAIN" } ?? ""
-        #expect(error.code == .refusedStatement)
+        #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
                 7_x.sql:2: \(word) in a file without a transaction. Remove it: one file cannot end what another began.

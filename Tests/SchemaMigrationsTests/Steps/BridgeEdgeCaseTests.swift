@@ -114,7 +114,7 @@ struct BridgeEdgeCaseTests {
             try $0.execute(sql: "ALTER TABLE schema_migrations_details DROP COLUMN seconds")
         }
         let error = try #require(throws: MigrationError.self) { try database.read(schema.history) }
-        #expect(error.code == .damagedLedger)
+        #expect(error.code == .databaseFailed)
     }
 
     @Test("a manager whose record was removed is new, whatever versions its database has seen")
@@ -157,7 +157,7 @@ struct BridgeEdgeCaseTests {
             try $0.execute(sql: "DROP TABLE schema_migrations; CREATE TABLE schema_migrations(x)")
         }
         let error = try #require(throws: MigrationError.self) { try app.launch("1.2") }
-        #expect(error.code == .damagedLedger)
+        #expect(error.code == .databaseFailed)
         #expect(error.message.hasPrefix("Library: library.sqlite: "), "\(error)")
         #expect(error.manager == "Library")
         #expect(app.log.lines == [])

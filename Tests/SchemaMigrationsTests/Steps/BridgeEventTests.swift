@@ -77,7 +77,7 @@ struct BridgeEventTests {
     func leaveOut() throws {
         let database = try app.open()
         func launch(_ version: String) throws -> MigrationReport {
-            let manager = try app.manager(version, options: MigrationOptions(aboveCurrent: .leaveOut))
+            let manager = try app.manager(version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             let schema = try app.schema()
             manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: database)
             manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)

@@ -22,7 +22,7 @@ struct BridgeHistoryTests {
                 : try MigrationStore.database(
                     DatabaseQueue(path: app.folder.url.appendingPathComponent("store.sqlite").path))
             let manager = try app.manager(
-                version, store: store, options: MigrationOptions(aboveCurrent: .leaveOut))
+                version, store: store, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.0") {}
             manager.whenMigratingToVersion("1.0-1", in: database) { _ in }
             manager.whenMigratingToVersion("1.1", in: database) { _ in }
@@ -52,7 +52,8 @@ struct BridgeHistoryTests {
         func launch(_ version: String) throws -> [String] {
             let database = try app.open()
             let manager = try app.manager(
-                version, store: .database(database), options: MigrationOptions(aboveCurrent: .leaveOut))
+                version, store: .database(database), options: MigrationOptions(ignoresStepsAboveCurrent: true)
+            )
             manager.whenMigratingToVersion("1.0") {}
             manager.whenMigratingToVersion("1.1", in: database) { _ in }
             manager.whenMigratingToVersion("2.0") {}

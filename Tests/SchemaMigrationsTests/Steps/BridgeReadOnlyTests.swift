@@ -28,7 +28,7 @@ struct BridgeReadOnlyTests {
         }
         for _ in 1...4 {
             let error = try #require(throws: MigrationError.self) { try launch(readOnly) }
-            #expect(error.code == .unwritableStore)
+            #expect(error.code == .unwritable)
             #expect(
                 error.message
                     == "library.sqlite: cannot be written: attempt to write a readonly database (SQLite 8).")

@@ -113,7 +113,7 @@ struct BridgeReplaceRecordTests {
             let error = try #require(throws: MigrationError.self) {
                 try manager.replaceRecord(assuming: "1.0")
             }
-            #expect(error.code == .invalidCall)
+            #expect(error.code == .misuse)
         }
         #expect(try tablesSetAside() == [])
     }

@@ -176,7 +176,7 @@ struct EvidenceInDatabasesTests {
             let manager = try MigrationManager(
                 name: "Library", currentVersion: version, adopting: .newApp,
                 store: .jsonFile(at: app.storeURL),
-                options: MigrationOptions(aboveCurrent: .leaveOut))
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("3.0", in: other) { _ in }
             return manager
         }
@@ -190,7 +190,7 @@ struct EvidenceInDatabasesTests {
         func launch(_ version: String, oldest: AppVersion? = nil) throws -> Launch {
             let manager = try MigrationManager(
                 name: "Library", currentVersion: version, adopting: .newApp, store: store,
-                options: MigrationOptions(oldestSupported: oldest, aboveCurrent: .leaveOut))
+                options: MigrationOptions(oldestSupported: oldest, ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("2.0") {}
             return try manager.migrate().launch
         }

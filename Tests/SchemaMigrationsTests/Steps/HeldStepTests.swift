@@ -20,7 +20,7 @@ struct HeldStepTests {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp,
             store: .jsonFile(at: folder.file("migrations.json")),
-            options: MigrationOptions(aboveCurrent: .leaveOut))
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
         manager.whenVersionChanges { [log] from, to in log.add("from \(from) to \(to)") }
         guard version > "1.0" else { return manager }
         let database = try DatabaseQueue(path: folder.file("data.sqlite").path)

@@ -122,7 +122,7 @@ struct JunctionTests {
     func madeAnew() throws {
         func library(_ version: String, _ cache: DatabaseQueue) throws -> MigrationManager {
             let manager = try self.manager(
-                "Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
+                "Library", version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.0", in: cache) { db in try db.execute(sql: "CREATE TABLE a(x)")
             }
             manager.whenMigratingToVersion("2.0", in: cache) { [log] _ in log.add("2.0") }
@@ -183,7 +183,7 @@ struct JunctionTests {
         let (first, second) = (try queue("first.sqlite"), try queue("second.sqlite"))
         func library(_ version: String) throws -> MigrationManager {
             let manager = try self.manager(
-                "Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
+                "Library", version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             for (name, database) in [("first", first), ("second", second)] {
                 manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
                     try db.execute(
@@ -243,7 +243,7 @@ struct JunctionTests {
         func library(_ version: String) throws -> MigrationManager {
             let manager = try self.manager(
                 "Library", version, adopting: Adoption { "1.0" },
-                options: MigrationOptions(aboveCurrent: .leaveOut))
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.2", onFreshInstall: .only) { [log] in log.add("only") }
             manager.whenMigratingToVersion("1.2", in: database) { [log] _ in log.add("step") }
             return manager
@@ -257,7 +257,7 @@ struct JunctionTests {
         #expect(log.lines == ["step", "step"])
         let only = try #require(manager.work.first { $0.database == nil })
         let error = try #require(throws: MigrationError.self) { try manager.rerun(only) }
-        #expect(error.code == .invalidCall)
+        #expect(error.code == .misuse)
         #expect(error.remedy == "Call the code of the step directly.")
     }
 
@@ -295,7 +295,7 @@ struct JunctionTests {
         let photos = try queue("photos.sqlite")
         func library(_ version: String) throws -> MigrationManager {
             let manager = try self.manager(
-                "Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
+                "Library", version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.0", in: photos, onFreshInstall: .run) { db in
                 try db.execute(sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, old, new)")
                 try db.execute(sql: "INSERT INTO photo(id, old) VALUES (1, 'a'), (2, 'b')")
@@ -332,7 +332,7 @@ struct JunctionTests {
         library.afterMigratingToVersion("2.0", in: database, overRowsOf: "book") { _, _ in }
         library.whenMigratingToVersion("3.0", migrate: schema, finishing: ["2.0"], in: database)
         let error = try #require(throws: MigrationError.self) { try library.migrate() }
-        #expect(error.code == .invalidRegistration)
+        #expect(error.code == .misuse)
         #expect(
             error.message.contains(
                 "schema step 1.0 goes to the latest schema version, but a later schema step follows, and a step is `finishing:`"
@@ -355,7 +355,7 @@ struct JunctionTests {
         let database = try queue("library.sqlite")
         func library(_ version: String) throws -> MigrationManager {
             let manager = try self.manager(
-                "Library", version, options: MigrationOptions(aboveCurrent: .leaveOut))
+                "Library", version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
                 try db.execute(sql: "CREATE TABLE plain(text TEXT)")
             }

@@ -29,7 +29,7 @@ struct NewDatabaseTests {
                 name: name, currentVersion: version, adopting: .newApp,
                 store: .jsonFile(at: folder.file("migrations.json")),
                 options: MigrationOptions(
-                    aboveCurrent: .leaveOut, line: line, lockTimeout: .milliseconds(20)))
+                    ignoresStepsAboveCurrent: true, line: line, lockTimeout: .milliseconds(20)))
         }
     }
 

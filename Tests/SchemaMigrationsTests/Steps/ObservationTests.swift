@@ -30,7 +30,7 @@ struct ObservationTests {
         let manager = try MigrationManager(
             name: "Library", currentVersion: version, adopting: .newApp,
             store: .jsonFile(at: folder.file("records.json")),
-            options: MigrationOptions(aboveCurrent: .leaveOut))
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
         manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 10, in: dbQueue)
         manager.whenMigratingToVersion("1.1", migrate: schema, upTo: 11, in: dbQueue)
         manager.whenMigratingToVersion("1.1", in: dbQueue) { db in

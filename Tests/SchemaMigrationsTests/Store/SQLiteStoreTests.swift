@@ -231,7 +231,7 @@ struct SQLiteStoreTests {
         try store.changeRecord(of: "A") { $0 = try record }
         try queue.execute("UPDATE app_migrations SET value = '\"2.0\"' WHERE part = 'format'")
         let error = try #require(throws: MigrationError.self) { try store.read("A") }
-        #expect(error.code == .newerFormat)
+        #expect(error.code == .newerThanThisProcess)
         #expect(
             error.description == """
                 records.sqlite: format 2.0 is newer than 1.0, which this version of AppMigrations reads. A newer \
@@ -280,7 +280,7 @@ struct SQLiteStoreTests {
         try queue.write { _ in
             #expect(try store.read("A") == StoreState())
             let error = try #require(throws: MigrationError.self) { try store.update("A") { _ in } }
-            #expect(error.code == .invalidCall)
+            #expect(error.code == .misuse)
             #expect(
                 error.description == """
                     records.sqlite: is migrated from inside one of its own transactions. Migrate before db.write { … } \
@@ -337,7 +337,7 @@ struct SQLiteStoreTests {
         let lock = folder.url.appendingPathComponent("records.sqlite.A.lock")
         try FileManager.default.createDirectory(at: lock, withIntermediateDirectories: false)
         let error = try #require(throws: MigrationError.self) { try store.lock("A") }
-        #expect(error.code == .unwritableStore)
+        #expect(error.code == .unwritable)
         #expect(
             error.description == """
                 records.sqlite: cannot be written: Is a directory (\(lock.path)). Make it writable, then launch again. \

@@ -65,7 +65,7 @@ struct LedgerModel: Hashable, Sendable {
             return .migrated
         }
         let ledger = Set(entries.keys)
-        if ledger.isDisjoint(with: known) { return .refused("differentSet") }
+        if ledger.isDisjoint(with: known) { return .refused("differentSchema") }
         if replaced.contains(where: { !ledger.contains($0) && $0 > floor ?? .min }) {
             return .refused("tooOld")
         }

@@ -41,7 +41,7 @@ struct LedgerWorld {
         if after != model.effects.sorted().map({ "\($0)" }) {
             return "has the effects of \(after) instead of \(model.effects.sorted())"
         }
-        if expected != .refused("differentSet"),
+        if expected != .refused("differentSchema"),
             (expected == .refused("tooOld")) != !status.squashedVersions.isEmpty
         {
             return "the status says that it lacks \(status.squashedVersions)"

@@ -55,7 +55,7 @@ public struct UndoTest: StressTest {
             let report = try pair.older(.rollBack).migrate(queue)
             guard report.undone == [2] else { return "undone: \(report.undone)" }
         } catch let error as MigrationError {
-            guard error.code == .migrationFailed,
+            guard error.code == .stepFailed,
                 error.message.contains("onstraint") || error.message.contains("refer")
                     || error.message.contains("cannot store")
             else {

@@ -191,7 +191,7 @@ struct PlaceWorld {
             do {
                 try file(reported).keep(kept)
                 promises.noteChoice()
-            } catch let error as MigrationError where error.code == .invalidCall {
+            } catch let error as MigrationError where error.code == .misuse {
                 if signature[event == .keepNew ? 0 : 1] != .nothing { problem = "finds nothing to keep" }
             }
         }

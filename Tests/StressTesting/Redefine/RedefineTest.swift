@@ -184,7 +184,7 @@ private struct RedefineTrial {
             } catch let error as MigrationError {
                 code = error.code
             }
-            guard code == .refusedStatement, try state(ours, folder) == before else {
+            guard code == .invalidMigration, try state(ours, folder) == before else {
                 throw Deviation(text: "\(difference): \(code?.description ?? "not refused"), as \(sql)")
             }
             results.append(.refused)
@@ -220,7 +220,7 @@ private struct RedefineTrial {
                 try $0.redefine(table: "t", as: sql, editing: true)
             }
             guard result != .rebuilt else { throw Deviation(text: "rebuilt") }
-        } catch let error as MigrationError where error.code == .migrationFailed {
+        } catch let error as MigrationError where error.code == .stepFailed {
             message = error.message
         }
         guard (message == nil) == (expected == nil) else {

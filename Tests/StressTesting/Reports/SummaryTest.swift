@@ -94,7 +94,7 @@ private struct MarkedLaunch {
             let report = try launch(mistake, in: folder)
             return ("success", [try json(report.summary)])
         } catch let error as MigrationError {
-            let (told, report) = (error.summary, error as NSError)
+            let (told, report) = (error.facts, error as NSError)
             let inner = error.underlyingError as? MigrationError
             let texts = [
                 try json(told), error.localizedDescription, error.errorDescription, error.failureReason,

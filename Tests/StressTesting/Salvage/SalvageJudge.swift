@@ -17,7 +17,7 @@ struct SalvageJudge {
     func judge(_ error: MigrationError, _ verdict: inout SalvageVerdict) {
         let text = "\(error.code): \(error.message)"
         switch error.code {
-        case .invalidCall where error.message.contains("is not damaged"):
+        case .misuse where error.message.contains("is not damaged"):
             verdict.refusal = "not damaged"
             if !isIntact { verdict.add(.refused, text) }
         case .newerThanThisProcess:

@@ -80,7 +80,7 @@ struct WorldManager {
 
     /// The error of a call that names work of another release.
     private static var noWork: MigrationError {
-        MigrationError(.invalidCall, "there is no such work", remedy: "Ask pending().")
+        MigrationError(.misuse, "there is no such work", remedy: "Ask pending().")
     }
 
     private func found(_ isWanted: (MigrationWork) -> Bool) throws -> MigrationWork {

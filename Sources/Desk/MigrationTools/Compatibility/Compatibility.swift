@@ -28,7 +28,7 @@ package enum Compatibility {
         for hasRows in [true, false] {
             do {
                 return try OlderAppTrial(before, hasRows: hasRows, migrate: migrate).run().map { [$0] } ?? []
-            } catch let error as MigrationError where error.code == .migrationFailed {
+            } catch let error as MigrationError where error.code == .stepFailed {
                 continue
             } catch let error as MigrationError {
                 return [error.diagnostic.problem]

@@ -14,7 +14,7 @@ package struct CodeFile: FileMigration {
 
     package func migrate(_ db: Database) throws {
         throw MigrationError(
-            .migrationFailed, at: .file(fileName), "is written in Swift, and only the app can run it",
+            .stepFailed, at: .file(fileName), "is written in Swift, and only the app can run it",
             remedy: "Let the app migrate the database, or migrate up to the version before it.")
     }
 }

@@ -16,7 +16,7 @@ enum SettingsFile {
             return try String(contentsOf: file, encoding: .utf8)
         } catch {
             throw MigrationError(
-                .invalidCall, at: .file(name), "cannot be read: \(error.localizedDescription)",
+                .misuse, at: .file(name), "cannot be read: \(error.localizedDescription)",
                 remedy: "Save it as UTF-8 text that its owner can read.")
         }
     }

@@ -193,7 +193,7 @@ package struct MigrationGenerator {
                 misfitReasons: trial.misfits.map {
                     "\($0.count.counting("row")) of table \($0.table.text.quoted): \($0.reason)"
                 })
-        } catch let error as MigrationError where error.code != .invalidCall || error.schemaVersion != nil {
+        } catch let error as MigrationError where error.code != .misuse || error.schemaVersion != nil {
             throw failure(error.diagnostic.problem)
         } catch let error as DatabaseError {
             throw failure(error.message ?? "\(error)")
@@ -226,7 +226,7 @@ package struct MigrationGenerator {
 
     private func failure(_ problem: String) -> MigrationError {
         MigrationError(
-            .invalidCall,
+            .misuse,
             "The migration to \(name) was not written, because it failed on generated rows: \(problem)",
             remedy: "Look at it with `app-migrations diff --from \(name)`, and write it by hand.")
     }

@@ -19,7 +19,7 @@ package struct SchemaFile: Sendable {
             data = try Data(contentsOf: url)
         } catch {
             throw MigrationError(
-                .invalidCall, at: .file(url.lastPathComponent),
+                .misuse, at: .file(url.lastPathComponent),
                 "cannot be read: \(error.localizedDescription)",
                 remedy: """
                     Pass the file that creates the schema you want. `app-migrations dump --database FILE` writes a first one.
@@ -34,7 +34,7 @@ package struct SchemaFile: Sendable {
         self.name = name
         do {
             script = try SQLScript(data, fileName: name)
-        } catch var error as MigrationError where error.code == .refusedStatement {
+        } catch var error as MigrationError where error.detail == .refusedStatement {
             error.remedy = Self.dumpRemedy
             throw error
         }

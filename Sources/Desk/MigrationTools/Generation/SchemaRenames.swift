@@ -141,7 +141,7 @@ package struct SchemaRenames: Sendable {
 
     private static func failure(_ option: String, _ problem: String, _ form: String) -> MigrationError {
         MigrationError(
-            .invalidCall, "\(option) \(problem)",
+            .misuse, "\(option) \(problem)",
             remedy:
                 "Pass \(option.prefix { $0 != " " }) \(form), with names as the migrations have them. Nothing was written."
         )

@@ -114,7 +114,7 @@ package struct FolderReview: Sendable {
             }
         } catch let error as MigrationError {
             add(
-                error.code == .refusedStatement ? .refusedStatement : .unreadableFile, name,
+                error.detail == .refusedStatement ? .refusedStatement : .unreadableFile, name,
                 line: error.line ?? 1, error.diagnostic.sentence)
         } catch {
             add(.unreadableFile, name, "It cannot be read: \(error.localizedDescription)")

@@ -130,7 +130,7 @@ struct MigrationRun {
     private func brokenConstraint(_ error: MigrationError, _ outline: ScriptOutline)
         -> ReviewFinding?
     {
-        guard error.code == .migrationFailed, error.file == outline.script.fileName else { return nil }
+        guard error.code == .stepFailed, error.file == outline.script.fileName else { return nil }
         if outline.script.settings.redefines {
             return ReviewRule.newConstraint(error.message).map { rule in
                 let sentence = error.diagnostic.sentence

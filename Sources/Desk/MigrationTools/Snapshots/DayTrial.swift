@@ -35,7 +35,7 @@ struct DayTrial {
         let differences = contents[0].differences(from: contents[1], calling: "one day", "another")
         guard !differences.isEmpty else { return }
         throw MigrationError(
-            .invalidCall,
+            .misuse,
             "What the migrations make depends on the day or on chance: \(differences.joined(separator: "; "))",
             remedy: """
                 Every later install would get the values of today. Write the value itself in the file, or leave the row to \

@@ -178,6 +178,6 @@ package struct Squash {
     }
 
     private static func refusal(_ problem: String, remedy: String) -> MigrationError {
-        MigrationError(.invalidCall, problem, remedy: remedy)
+        MigrationError(.misuse, problem, remedy: remedy)
     }
 }

@@ -30,7 +30,7 @@ extension ScriptOutline {
         do {
             return try body()
         } catch let error as MigrationError {
-            guard error.code == .migrationFailed, error.line == nil,
+            guard error.code == .stepFailed, error.line == nil,
                 let cause = error.underlyingError as? DatabaseError
             else { throw error }
             let opening = cause.sql?.openingWithoutArguments
@@ -49,7 +49,7 @@ extension Error {
         let cause = self as? DatabaseError
         let isForeignKey = cause?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY
         var failure = MigrationError(
-            .migrationFailed, at: .file(migration, line: line),
+            .stepFailed, at: .file(migration, line: line),
             isForeignKey ? "leaves \(cause?.orphan ?? "")" : cause?.problem ?? quotation,
             remedy: "Fix the migration.", underlyingError: self)
         failure.sqliteCode = isForeignKey ? nil : cause?.extendedResultCode.rawValue

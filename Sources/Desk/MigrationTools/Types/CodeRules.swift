@@ -60,7 +60,7 @@ package struct CodeRules: Sendable {
         let place = Diagnostic.Place.file(Self.fileName, line: number)
         guard let colon = line.indexOfColon else {
             throw MigrationError(
-                .invalidCall, at: place, "\(line) is not a rule",
+                .misuse, at: place, "\(line) is not a rule",
                 remedy: "Write a column, a colon and a type, such as entry.mood: Mood.")
         }
         let subject = line[..<colon].trimmingCharacters(in: .whitespaces)
@@ -68,7 +68,7 @@ package struct CodeRules: Sendable {
         guard let kind = Kind(rawValue: subject) else { return try mapping.add(subject, value, at: place) }
         guard !value.isEmpty else {
             throw MigrationError(
-                .invalidCall, at: place, "\(subject): names no file",
+                .misuse, at: place, "\(subject): names no file",
                 remedy: "Write the path of the file, from this folder.")
         }
         outputs[kind] = Output(

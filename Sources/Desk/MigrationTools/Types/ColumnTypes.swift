@@ -109,6 +109,6 @@ package struct ColumnTypes: Sendable {
     private static func error(_ place: Diagnostic.Place?, _ problem: String, remedy: String)
         -> MigrationError
     {
-        MigrationError(.invalidCall, Diagnostic(at: place, problem, remedy: remedy))
+        MigrationError(.misuse, Diagnostic(at: place, problem, remedy: remedy))
     }
 }

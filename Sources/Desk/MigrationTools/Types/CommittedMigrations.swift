@@ -40,7 +40,7 @@ package struct CommittedMigrations {
             let old = try? String(contentsOf: url, encoding: .utf8)
             guard let old, old.hasPrefix(SwiftSource.committedTitle) else {
                 throw MigrationError(
-                    .invalidCall, at: .file(url.lastPathComponent),
+                    .misuse, at: .file(url.lastPathComponent),
                     "exists already, and holds no embedded migrations",
                     remedy: "Remove it, or pass another path. Nothing was changed.")
             }

@@ -75,14 +75,14 @@ package struct SchemaTypes: Sendable {
     private static func check(_ name: String) throws {
         guard SwiftName.type(name) == name else {
             throw MigrationError(
-                .invalidCall,
+                .misuse,
                 Diagnostic("`\(name)` cannot be the name of a type", remedy: "Pass a name such as Schema."))
         }
     }
 
     private static func unknown(_ version: String, _ known: [String]) -> MigrationError {
         MigrationError(
-            .invalidCall,
+            .misuse,
             Diagnostic(
                 "No migration has version \(version)",
                 remedy: "The latest are \(known.suffix(3).joined(separator: ", ")). Nothing was written."))

@@ -24,7 +24,7 @@ package struct SchemaTypesFile: Sendable {
             let header = SchemaTypesHeader(of: text)
         else {
             throw MigrationError(
-                .invalidCall, at: .file(url.lastPathComponent),
+                .misuse, at: .file(url.lastPathComponent),
                 "exists already, and holds no types of old schemas",
                 remedy: "Remove it, or pass another path. Nothing was changed.")
         }

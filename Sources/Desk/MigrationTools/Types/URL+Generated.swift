@@ -14,7 +14,7 @@ extension URL {
             try Data(text.utf8).write(to: self, options: .atomic)
         } catch {
             throw MigrationError(
-                .invalidCall, at: .file(lastPathComponent),
+                .misuse, at: .file(lastPathComponent),
                 "cannot be written: \(error.localizedDescription)",
                 remedy: "Make its folder writable.")
         }

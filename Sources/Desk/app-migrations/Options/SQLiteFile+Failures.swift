@@ -87,7 +87,7 @@ extension SQLiteFile {
             }
         } catch let error as MigrationError
             where [.databaseFailed, .damagedDatabase].contains(error.code)
-            || error.code == .readOnly && error.diagnostic.place == nil
+            || error.code == .unwritable && error.diagnostic.place == nil
         {
             var diagnostic = error.diagnostic
             diagnostic.place = .file(path)

@@ -27,7 +27,7 @@ struct Failure: Error {
         case let error as MigrationError:
             var diagnostic = error.diagnostic
             // What a manager cannot decide is for the app to say.
-            if error.manager == nil { diagnostic.remedy = error.code.toolRemedy ?? diagnostic.remedy }
+            if error.manager == nil { diagnostic.remedy = error.toolRemedy ?? diagnostic.remedy }
             self.init(diagnostic)
         case let error as FixtureError:
             self.init(error.diagnostic)
@@ -75,16 +75,17 @@ extension CocoaError {
     }
 }
 
-extension MigrationError.Code {
+extension MigrationError {
     /// The remedy on the command line; nil if the library's own remedy is good enough.
     fileprivate var toolRemedy: String? {
-        switch self {
-        case .undecided:
-            "Mark the migrations that it has had with `app-migrations adopt`. Nothing was changed."
-        case .differentSet: "Pass the folder of its own migrations as --directory. Nothing was changed."
+        switch detail {
         case .noMigrations:
             "Pass another folder as --directory, or make a first migration with `app-migrations new <name>`."
-        default: nil
+        case .unknownMigrations: "Pass the folder of its own migrations as --directory. Nothing was changed."
+        case .refusedStatement, .ledger, nil:
+            code == .undecided
+                ? "Mark the migrations that it has had with `app-migrations adopt`. Nothing was changed."
+                : nil
         }
     }
 }
