@@ -35,7 +35,8 @@ extension MigrationManager {
         line: UInt = #line, run body: @escaping @Sendable (Database, DeferredRows) throws -> Void
     ) {
         register(
-            RowBatches(table: SQLName(table), body: body), version, database, onFreshInstall,
+            RowBatches(table: SQLName(table), body: body, limitsTime: environment.limitsTime), version,
+            database, onFreshInstall,
             SourceLocation(fileID: fileID, line: line))
     }
 

@@ -10,6 +10,8 @@ struct RowBatches: StepBatches {
 
     let table: SQLName
     let body: @Sendable (Database, DeferredRows) throws -> Void
+    /// False if counting takes as long as it takes.
+    let limitsTime: Bool
 
     /// The rows that are left of those that there were at the start.
     private struct Rest: Codable {
@@ -31,7 +33,7 @@ struct RowBatches: StepBatches {
         var position = StepPosition()
         try position.advance(to: rest, done: 0)
         let interrupter = Interrupter(
-            observing: nil, until: SimulatedLaunch.limitsTime ? .now + Self.longestCount : nil,
+            observing: nil, until: limitsTime ? .now + Self.longestCount : nil,
             orThrow: BatchTimeOver())
         do {
             try interrupter.allowInterrupts(of: db) { position.total = try key.count("1", db) }

@@ -58,7 +58,7 @@ struct Launcher: ParsableCommand {
     var steps: [LauncherStep] = []
 
     func run() throws {
-        try SimulatedLaunch.$limitsTime.withValue(false) { try launch() }
+        try Environment.$current.withValue(Environment.changed { $0.limitsTime = false }) { try launch() }
     }
 
     private func launch() throws {

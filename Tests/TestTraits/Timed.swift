@@ -18,7 +18,9 @@ public struct Timed: SuiteTrait, TestTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
-        try await SimulatedLaunch.$limitsTime.withValue(false) { try await measure(test, function) }
+        try await Environment.$current.withValue(Environment.changed { $0.limitsTime = false }) {
+            try await measure(test, function)
+        }
     }
 
     private func measure(_ test: Test, _ function: () async throws -> Void) async throws {
@@ -47,7 +49,9 @@ public struct BatchLimits: TestTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        try await SimulatedLaunch.$limitsTime.withValue(true) { try await function() }
+        try await Environment.$current.withValue(Environment.changed { $0.limitsTime = true }) {
+            try await function()
+        }
     }
 }
 

@@ -223,7 +223,7 @@ struct MigrateTests {
                 "rollback --database app.sqlite --to 0",
                 """
                 error: There is no down migration for 20240110090000000_create_books.sql.
-                Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to ReversibleSchemaMigration. Nothing was changed.
+                Give each a .down.sql file, or a `down:` or `rollback:` argument. Nothing was changed.
                 """
             ),
             (

@@ -44,10 +44,10 @@ public struct MigrationError: Error, Sendable {
     public package(set) var schemaVersion: Int64?
 
     /// The versions of the schema migrations that the same call committed before the failure, which stay.
-    public package(set) var committed: [Int64] = []
+    package var committed: [Int64] = []
 
     /// The attempt at the step that failed, from 1.
-    public private(set) var attempt: Int?
+    package private(set) var attempt: Int?
 
     /// The error that caused this one.
     public package(set) var underlyingError: (any Error)?

@@ -153,9 +153,9 @@ extension MigrationManager {
     }
 
     func tell(_ kind: MigrationEvent.Kind) {
-        guard observer != nil || options.onEvent != nil else { return }
+        guard environment.observer != nil || options.onEvent != nil else { return }
         let event = MigrationEvent(manager: name, kind: kind)
-        observer?.note(event)
+        environment.observer?.note(event)
         options.onEvent?(event)
     }
 }

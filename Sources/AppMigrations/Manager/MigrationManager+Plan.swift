@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import MigrationDiagnostics
 
 // What is pending, without changing anything.
@@ -43,7 +43,7 @@ extension MigrationManager {
     /// came first.
     ///
     /// - Throws: ``MigrationError``, when the store cannot be read.
-    public func seenVersions() throws -> [(version: AppVersion, date: Date)] {
+    package func seenVersions() throws -> [(version: AppVersion, date: Date)] {
         try exclusively {
             var versions: [(version: AppVersion, date: Date)] = []
             for seen in try store.read(name).seen[options.line, default: []]

@@ -47,8 +47,7 @@ public final class MigrationManager {
     let options: MigrationOptions
     let adopting: Adoption
     let build: Build
-    /// The test that simulates this launch; nil in an app.
-    let observer = SimulatedLaunch.observer
+    package let environment = Environment.current
     private(set) var registration: Registration
     /// The state of the launch that calls of this object have begun.
     var memory = LaunchMemory()
@@ -92,12 +91,12 @@ public final class MigrationManager {
         self.currentVersion = current
         self.options = options
         self.adopting = adopting
-        build = Build(of: current)
+        build = Build(of: current, number: environment.build)
         let store = try store?.storage ?? JSONStore.inApplicationSupport()
         registration = Registration(
             manager: name, current: current,
-            storePlace: StorePlace.of(observer?.watching(store) ?? store),
-            ignoresStepsAboveCurrent: options.ignoresStepsAboveCurrent)
+            storePlace: StorePlace.of(environment.observer?.watching(store) ?? store),
+            ignoresStepsAboveCurrent: options.ignoresStepsAboveCurrent, environment: environment)
     }
 
     /// Creates a manager for a current version that is given as text.
@@ -148,7 +147,7 @@ public final class MigrationManager {
             version: version, place: home.id, kind: body.kind, onFreshInstall: onFreshInstall,
             finishing: finishing, number: registration.steps.count, source: source)
         registration.add(step, body, in: home)
-        if let place { observer?.willUse(place) }
+        if let place { environment.observer?.willUse(place) }
     }
 
     /// How long a call that blocks its thread waits for others.
@@ -218,10 +217,10 @@ struct Build {
     /// An extension may have numbers of its own, so only the app notes one.
     let ofApp: String?
 
-    init(of version: AppVersion) {
-        let number = SimulatedLaunch.build ?? Self.number
-        text = number.map { "\(version) (\($0))" } ?? version.description
-        ofApp = Self.isExtension ? nil : SimulatedLaunch.build ?? Self.ofMainBundle
+    /// - Parameter number: the number of the build; nil for that of the main bundle.
+    init(of version: AppVersion, number: String?) {
+        text = (number ?? Self.number).map { "\(version) (\($0))" } ?? version.description
+        ofApp = Self.isExtension ? nil : number ?? Self.ofMainBundle
     }
 
     // Looked up once: it does not change while the app runs.

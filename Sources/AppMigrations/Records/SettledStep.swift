@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// ```swift
 /// for step in try manager.history() where step.outcome == .ran {
-///     print(step.version, step.date)
+///     print(step.work, step.date)
 /// }
 /// ```
 public struct SettledStep: Sendable, Equatable {
@@ -23,7 +23,7 @@ public struct SettledStep: Sendable, Equatable {
     /// The name of the manager whose step it was.
     package var manager: String { work.manager }
     /// The version that the step is registered for.
-    public var version: AppVersion { work.version }
+    package var version: AppVersion { work.version }
     /// How the step came to be settled.
     public let outcome: Outcome
     /// When the step was settled.

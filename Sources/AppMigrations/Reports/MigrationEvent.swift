@@ -40,7 +40,7 @@ public struct MigrationEvent: Sendable {
         /// The step, or the schema step.
         public let work: MigrationWork
         /// The version that it is registered for.
-        public var version: AppVersion { work.version }
+        package var version: AppVersion { work.version }
         /// The database that it works in; nil for a plain closure.
         package var database: String? { work.database }
         /// The schema versions that it applies; nil for a closure.

@@ -31,7 +31,7 @@ public struct MigrationReport: Sendable, Equatable {
     public let deferred: [PendingWork]
 
     /// How long the steps of this launch took.
-    public let duration: Duration
+    package let duration: Duration
 
     /// The size of the largest database that a schema step has migrated, after it, in bytes; nil if none was in a file.
     package let databaseSize: Int64?

@@ -16,8 +16,8 @@ struct BatchRunner: Sendable {
     private static let maximumRowsSetAside = 100
 
     let work: any BatchWork
-    private let fixedSize = SimulatedLaunch.observer?.batchSize
-    private let limitsTime = SimulatedLaunch.limitsTime
+    private let fixedSize: Int?
+    private let limitsTime: Bool
     private var size: Int
     private var part: Batch.Part
     /// The number of rows set aside that this run has not retried yet.
@@ -28,8 +28,10 @@ struct BatchRunner: Sendable {
     var duration: Duration = .zero
 
     /// - Parameter rowsSetAside: how many rows earlier runs have set aside.
-    init(_ work: any BatchWork, rowsSetAside: Int) {
+    init(_ work: any BatchWork, rowsSetAside: Int, in environment: Environment) {
         self.work = work
+        fixedSize = environment.observer?.batchSize
+        limitsTime = environment.limitsTime
         size = fixedSize ?? Self.firstSize
         self.rowsSetAside = rowsSetAside
         retriesLeft = rowsSetAside

@@ -138,9 +138,13 @@ final class DeferredRun {
 
     /// True if no further batch may begin.
     private var isOver: @Sendable () -> Bool {
-        { [deadline, interruption = run.interruption, progress = run.progress] in
+        {
+            [
+                deadline, interruption = run.interruption, progress = run.progress,
+                observer = run.registration.environment.observer
+            ] in
             interruption.isStopped || progress.isCancelled || Task.isCancelled
-                || deadline.map { $0 <= .now } ?? false || SimulatedLaunch.observer?.isTimeOver ?? false
+                || deadline.map { $0 <= .now } ?? false || observer?.isTimeOver ?? false
         }
     }
 }

@@ -183,7 +183,9 @@ final class StepLife {
                     return ended(result.map { _ in })
                 })
         case .batches(let work):
-            return batch(BatchRunner(work, rowsSetAside: position.setAside.count))
+            return batch(
+                BatchRunner(
+                    work, rowsSetAside: position.setAside.count, in: run.registration.environment))
         case .versionChange(let changes): return changeVersion(changes[...], context)
         }
     }

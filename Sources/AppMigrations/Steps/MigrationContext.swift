@@ -9,7 +9,7 @@ public import Foundation
 /// ```
 public struct MigrationContext: Sendable {
     /// The manager's name.
-    public let manager: String
+    package let manager: String
 
     /// The kind of this launch, from the step's store or database.
     public let launch: Launch

@@ -5,6 +5,7 @@ struct Registration {
     let manager: String
     let current: AppVersion
     let ignoresStepsAboveCurrent: Bool
+    let environment: Environment
     /// The places of the steps that are due, the store's first: a place of later steps alone need not even exist yet.
     private(set) var places: [any MigrationPlace]
     /// The steps that are due, for each of these places.
@@ -30,11 +31,12 @@ struct Registration {
 
     init(
         manager: String, current: AppVersion, storePlace: any MigrationPlace,
-        ignoresStepsAboveCurrent: Bool
+        ignoresStepsAboveCurrent: Bool, environment: Environment
     ) {
         self.manager = manager
         self.current = current
         self.ignoresStepsAboveCurrent = ignoresStepsAboveCurrent
+        self.environment = environment
         ceiling = current.ceiling
         places = [storePlace]
         due = [PlaceSteps(of: storePlace)]

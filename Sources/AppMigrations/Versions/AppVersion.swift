@@ -42,7 +42,7 @@ public struct AppVersion: Sendable {
     ///
     /// Use it to look at a single number, such as the major version, `numbers[0]`. There is always at least one
     /// element, `[0]` for `0.0`. A number beyond the last is zero.
-    public var numbers: [UInt64] { parts.numbers.list }
+    package var numbers: [UInt64] { parts.numbers.list }
 
     /// The version as it was parsed.
     fileprivate let parts: Parts

@@ -180,7 +180,11 @@ public final class SimulatedDevice {
     ) throws -> SimulatedProcess {
         let process = SimulatedProcess(dying: death, deferredBatches: deferredBatches)
         defer { process.end() }
-        let result = Result { try SimulatedLaunch.$observer.withValue(process) { try app(folder, version) } }
+        let result = Result {
+            try Environment.$current.withValue(Environment.changed { $0.observer = process }) {
+                try app(folder, version)
+            }
+        }
         let text = process.notes.text(isDead: process.isDead)
         highest = max(highest ?? version, version)
         // Ignore the app's errors after the kill: a dead process cannot throw them.

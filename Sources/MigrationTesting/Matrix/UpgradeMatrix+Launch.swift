@@ -23,7 +23,8 @@ extension UpgradeMatrix {
             return MatrixUpgrade(applied: outcome.applied, warnings: outcome.warnings)
         }
         let before = try database.read(runner.standing).pending
-        return try SimulatedLaunch.$observer.withValue(FixedBatches(batchSize: rowsPerBatch)) {
+        let environment = Environment.changed { $0.observer = FixedBatches(batchSize: rowsPerBatch) }
+        return try Environment.$current.withValue(environment) {
             let manager = try app(database, runner.key(version))
             let report = try manager.migrate()
             let failures = try manager.runDeferred().failures

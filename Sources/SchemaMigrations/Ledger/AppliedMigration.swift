@@ -4,12 +4,6 @@ package import GRDB
 import MigrationDiagnostics
 
 /// A migration in a database's ledger, with its details.
-///
-/// ```swift
-/// for migration in try dbQueue.read(schema.history) {
-///     print(migration.version, migration.name ?? "", migration.date ?? "")
-/// }
-/// ```
 public struct AppliedMigration: Sendable, Equatable {
     /// The way in which a migration entered the ledger.
     package enum Origin: String, Sendable {
@@ -32,15 +26,15 @@ public struct AppliedMigration: Sendable, Equatable {
     /// The date at which the migration entered the ledger; nil if unknown.
     public let date: Date?
     /// The time that the migration took; nil if it did not run.
-    public let duration: Duration?
+    package let duration: Duration?
     /// The version of the app that applied the migration; nil if unknown.
     public let appVersion: AppVersion?
     /// A Boolean value that indicates whether apps that do not know the migration can use the database after it.
-    public let isCompatible: Bool
+    package let isCompatible: Bool
     /// A Boolean value that indicates whether an app that does not know the migration can undo it.
     ///
     /// True if the migration had a `.down.sql` file, or a `down:` argument, when it was applied.
-    public var canBeUndone: Bool { down != nil }
+    package var canBeUndone: Bool { down != nil }
     let checksum: String?
     /// The SQL of the down migration, as it was when the migration was applied; nil if there was none.
     let down: String?

@@ -24,18 +24,18 @@ public struct SchemaStatus: Sendable, Equatable {
     ///
     /// If there are any, the database is too old: migrating throws `tooOld`, and only an earlier
     /// release of the app can migrate it.
-    public let squashedVersions: [SchemaVersion]
+    package let squashedVersions: [SchemaVersion]
 
     /// The error with which migrating the database is refused as too old; nil if it is not.
     package let tooOld: String?
 
     /// The known versions that are never applied because the database began above them, ascending.
-    public let skippedVersions: [SchemaVersion]
+    package let skippedVersions: [SchemaVersion]
 
     /// The versions whose files were edited after they were applied, ascending.
     ///
     /// White space, comments and line ends do not count.
-    public let editedVersions: [SchemaVersion]
+    package let editedVersions: [SchemaVersion]
 
     /// The applied migrations that are not known, ascending, with what the ledger says about each.
     ///
@@ -43,7 +43,7 @@ public struct SchemaStatus: Sendable, Equatable {
     ///
     /// ```swift
     /// for migration in try dbQueue.read(schema.status).unknownMigrations {
-    ///     print(migration.version, migration.isCompatible, migration.canBeUndone)
+    ///     print(migration.version, migration.name ?? "", migration.appVersion?.description ?? "")
     /// }
     /// ```
     public let unknownMigrations: [AppliedMigration]

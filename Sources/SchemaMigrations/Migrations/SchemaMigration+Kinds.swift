@@ -9,6 +9,6 @@ extension SchemaMigration {
 
     /// The Swift code that rolls the migration back; nil if there is none.
     var codeRollback: ((Database) throws -> Void)? {
-        (self as? CodeMigration)?.down ?? (self as? any ReversibleSchemaMigration)?.rollback
+        (self as? CodeMigration)?.down
     }
 }

@@ -1,14 +1,10 @@
 import AppMigrations
-public import GRDB
+package import GRDB
 import MigrationDiagnostics
 
 // Changing the ledger by hand.
 extension SchemaMigrator {
     /// Marks every known migration up to a version as applied, without running any.
-    ///
-    /// ```swift
-    /// try schema.markApplied(dbQueue, upTo: 20240110090000000)
-    /// ```
     ///
     /// Use it for a database that already has the tables of these migrations. To adopt databases at launch,
     /// pass `adopting` to ``init(directory:migrations:snapshot:options:adopting:)``.
@@ -17,7 +13,7 @@ extension SchemaMigrator {
     ///   - database: the database.
     ///   - version: the version of the last migration that the database has.
     /// - Throws: `MigrationError`, for instance when no migration has the version.
-    public func markApplied(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws {
+    package func markApplied(_ database: any DatabaseWriter, upTo version: SchemaVersion) throws {
         try check(version)
         try changeLedger(database) { db in
             try Ledger.create(db)
@@ -55,16 +51,11 @@ extension SchemaMigrator {
 
     /// Accepts edits to migrations that were already applied, without running anything.
     ///
-    /// ```swift
-    /// let edited = try dbQueue.read(schema.status).editedVersions
-    /// try schema.acceptEdits(dbQueue, of: edited)
-    /// ```
-    ///
     /// - Parameters:
     ///   - database: the database.
     ///   - versions: the versions of the migrations whose files were edited.
     /// - Throws: `MigrationError`, for instance when no migration has one of the versions.
-    public func acceptEdits(_ database: any DatabaseWriter, of versions: [SchemaVersion]) throws {
+    package func acceptEdits(_ database: any DatabaseWriter, of versions: [SchemaVersion]) throws {
         try versions.forEach(check)
         try changeLedger(database) { db in
             for version in versions {

@@ -18,8 +18,7 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - database: the database; the calling thread waits while its own queue works.
     ///   - version: the version of the last migration to apply; nil for the latest.
-    ///   - progress: gets a total that reflects the work to do, and counts up. Its user info names the
-    ///     migration that was applied last, under `.migrationName`. Cancelling it stops the run, inside a
+    ///   - progress: gets a total that reflects the work to do, and counts up. Cancelling it stops the run, inside a
     ///     statement too where SQLite can be interrupted, and rolls back uncommitted migrations.
     /// - Returns: a report of the applied migrations.
     /// - Throws: `MigrationError`, or `CancellationError`. Migrations that were already committed
@@ -214,8 +213,7 @@ extension MigrationError {
         self.init(
             .misuse, "There is no down migration for \(titles.joined(separator: ", "))",
             remedy: """
-                Give each a .down.sql file, a `down:` or `rollback:` argument, or a conformance to \
-                ReversibleSchemaMigration. Nothing was changed.
+                Give each a .down.sql file, or a `down:` or `rollback:` argument. Nothing was changed.
                 """)
     }
 }

@@ -76,26 +76,17 @@ public struct SchemaAdoption: Sendable {
     /// Reads the number in `PRAGMA user_version`.
     ///
     /// - Parameter versions: for each number, the version of the migration that does the same; for 0, that of tables which
-    ///   are older than the app's first number, if there were such releases.
-    public static func userVersion(means versions: [Int: SchemaVersion]) -> SchemaAdoption {
-        SchemaAdoption { db in
-            let number = try db.pragma("main.user_version")
-            // SQLite's own number says nothing, unless the app's ladder began later than its tables.
-            if number == 0, versions[0] == nil { return nil }
-            return try version(number, in: versions, of: "user_version says")
-        }
-    }
-
-    /// Reads the number in `PRAGMA user_version`, which is the version of a migration.
-    ///
-    /// Use it if the app has counted as its migrations do. To map other numbers, use ``userVersion(means:)``.
-    public static var userVersion: SchemaAdoption {
+    ///   are older than the app's first number, if there were such releases. By default, the number is the version itself.
+    public static func userVersion(means versions: [Int: SchemaVersion]? = nil) -> SchemaAdoption {
         SchemaAdoption(comparing: { db, migrator in
             let number = try db.pragma("main.user_version")
-            guard number != 0 else { return nil }
-            let known = Dictionary(
-                migrator.versions.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
-            return try version("\(number)", in: known, of: "user_version says")
+            let means =
+                versions
+                ?? Dictionary(
+                    migrator.versions.map { (Int($0), $0) }, uniquingKeysWith: { first, _ in first })
+            // SQLite's own number says nothing, unless the app's ladder began later than its tables.
+            if number == 0, versions?[0] == nil { return nil }
+            return try version(number, in: means, of: "user_version says")
         })
     }
 

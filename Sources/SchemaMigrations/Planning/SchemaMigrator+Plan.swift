@@ -109,7 +109,7 @@ extension SchemaMigrator {
         throw MigrationError(
             .differentSchema, at: .file(migration.title),
             "was edited after it had been applied to this database",
-            remedy: "Undo the edit and write a new migration, or accept the edit with acceptEdits(_:of:).")
+            remedy: "Undo the edit and write a new migration, or accept it with `app-migrations accept`.")
     }
 
     /// Throws an error if no known migration has the version.

@@ -47,13 +47,9 @@ extension SchemaMigrator {
     /// Returns the migrations in a database's ledger, ascending, with their dates, durations and app
     /// versions.
     ///
-    /// ```swift
-    /// let history = try dbQueue.read(schema.history)
-    /// ```
-    ///
     /// - Parameter db: the database.
     /// - Throws: `MigrationError`, when the ledger is malformed.
-    public func history(_ db: Database) throws -> [AppliedMigration] {
+    package func history(_ db: Database) throws -> [AppliedMigration] {
         try AppliedMigration.fetchAll(db)
     }
 

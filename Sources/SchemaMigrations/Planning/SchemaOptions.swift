@@ -22,9 +22,8 @@ public struct SchemaOptions: Sendable {
 
     /// The rule for edited files: those that were changed after they were applied.
     ///
-    /// By default, edits are allowed, and ``SchemaStatus/editedVersions`` lists such files. `.refuse` makes migrating
-    /// an error until you call ``SchemaMigrator/acceptEdits(_:of:)``, and makes the migrator read every file
-    /// at every launch.
+    /// By default, edits are allowed. `.refuse` makes migrating an error until the edit is undone, or accepted with
+    /// `app-migrations accept`, and makes the migrator read every file at every launch.
     public var editedMigrations: Policy
 
     /// The rule for a schema that is not the one that the migrations make: something else has changed it, or a

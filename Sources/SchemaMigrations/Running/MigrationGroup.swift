@@ -1,5 +1,5 @@
 import AppMigrations
-public import Foundation
+package import Foundation
 
 /// Migrations that share a transaction, with their progress.
 final class MigrationGroup {
@@ -139,5 +139,5 @@ struct RunProgress {
 
 extension ProgressUserInfoKey {
     /// The name of the migration that was applied last: a `String`.
-    public static let migrationName = ProgressUserInfoKey("AppMigrationsMigrationName")
+    package static let migrationName = ProgressUserInfoKey("AppMigrationsMigrationName")
 }

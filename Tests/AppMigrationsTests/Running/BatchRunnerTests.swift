@@ -10,7 +10,7 @@ struct BatchRunnerTests {
     }
 
     private func runner(_ duration: Duration) -> BatchRunner {
-        var runner = BatchRunner(NoWork(), rowsSetAside: 0)
+        var runner = BatchRunner(NoWork(), rowsSetAside: 0, in: Environment())
         runner.duration = duration
         return runner
     }

@@ -13,7 +13,7 @@ struct RepeatedFailureTests {
     private func failure(
         build: String = "1", _ step: @escaping (MigrationContext) throws -> Void
     ) throws -> MigrationError {
-        try SimulatedLaunch.$build.withValue(build) {
+        try Environment.$current.withValue(Environment.changed { $0.build = build }) {
             let manager = try MigrationManager(
                 name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
             manager.whenMigratingToVersion("2.0", run: step)

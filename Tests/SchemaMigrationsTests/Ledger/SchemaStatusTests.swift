@@ -110,7 +110,7 @@ struct SchemaStatusTests {
         #expect(
             error.description == """
                 1_first step.sql: was edited after it had been applied to this database. Undo the edit and write a \
-                new migration, or accept the edit with acceptEdits(_:of:).
+                new migration, or accept it with `app-migrations accept`.
                 """)
         #expect(error.file == "1_first step.sql")
 

@@ -46,7 +46,7 @@ struct LadderTests {
             let kept = number == .kept ? "; PRAGMA user_version = \(index + 1)" : ""
             return SQLMigration(version: SchemaVersion(index + 1), name: "rung", sql: sql + kept)
         }
-        let schema = try SchemaMigrator(migrations: files, adopting: .userVersion)
+        let schema = try SchemaMigrator(migrations: files, adopting: .userVersion())
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .databaseHasTables(dbQueue, means: "1.9"),
             store: .jsonFile(at: folder.file("records.json")))

@@ -97,14 +97,14 @@ struct SchemaAdoptionTests {
 
     @Test("takes PRAGMA user_version for a version")
     func plainUserVersion() throws {
-        try expectRefusal(.userVersion, Self.unmanaged)
+        try expectRefusal(.userVersion(), Self.unmanaged)
         try queue.execute("PRAGMA user_version = 25")
         try expectRefusal(
-            .userVersion,
+            .userVersion(),
             "user_version says 25, which has no version. Pass the version that it means to the adoption. Nothing was changed."
         )
         try queue.execute("PRAGMA user_version = 20")
-        try expectAdopted(.userVersion)
+        try expectAdopted(.userVersion())
     }
 
     @Test("reads PRAGMA user_version")

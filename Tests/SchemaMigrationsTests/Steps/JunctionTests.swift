@@ -23,7 +23,7 @@ struct JunctionTests {
         _ name: String, _ version: String, build: String? = nil, adopting: Adoption = .newApp,
         store: MigrationStore? = nil, options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationManager {
-        try SimulatedLaunch.$build.withValue(build) {
+        try Environment.$current.withValue(Environment.changed { $0.build = build }) {
             try MigrationManager(
                 name: name, currentVersion: version, adopting: adopting,
                 store: store ?? .jsonFile(at: app.storeURL), options: options)

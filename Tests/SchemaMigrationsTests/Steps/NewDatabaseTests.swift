@@ -24,7 +24,7 @@ struct NewDatabaseTests {
     private func manager(
         _ version: String, name: String = "Library", build: String? = nil, line: String = "app"
     ) throws -> MigrationManager {
-        try SimulatedLaunch.$build.withValue(build) {
+        try Environment.$current.withValue(Environment.changed { $0.build = build }) {
             try MigrationManager(
                 name: name, currentVersion: version, adopting: .newApp,
                 store: .jsonFile(at: folder.file("migrations.json")),

@@ -142,9 +142,8 @@ package struct World {
             scene.databases[number] = try database.open(number, by: process)
         }
         let build = build ?? "\(release)"
-        try SimulatedLaunch.$observer.withValue(process) {
-            try SimulatedLaunch.$build.withValue(build) { try body(scene) }
-        }
+        let environment = Environment.changed { ($0.observer, $0.build) = (process, build) }
+        try Environment.$current.withValue(environment) { try body(scene) }
         device = process.device
         for (number, database) in scene.databases { device.databases[number] = try database.close() }
         return process.outcome
@@ -254,12 +253,9 @@ struct WorldScene {
     /// Waits for work that may suspend, on this thread.
     private func wait(_ body: @escaping () async throws -> Void) throws {
         nonisolated(unsafe) let body = body
-        let process = process
-        let build = SimulatedLaunch.build
+        let environment = Environment.current
         try CallingThread.run {
-            try await SimulatedLaunch.$observer.withValue(process) {
-                try await SimulatedLaunch.$build.withValue(build) { try await body() }
-            }
+            try await Environment.$current.withValue(environment) { try await body() }
         }
     }
 

@@ -193,7 +193,7 @@ struct AdoptCommand: ParsableCommand {
                 if case .version(let version) = version { return version }
                 return try migrator.version(fitting: db)
             case .schemaInfo: adoption = .schemaInfo(means: numbers)
-            case .userVersion: adoption = map.isEmpty ? .userVersion : .userVersion(means: numbers)
+            case .userVersion: adoption = .userVersion(means: map.isEmpty ? nil : numbers)
             case .grdb: adoption = .grdbMigrations(means: identifiers)
             }
             return try adoption.version(db, for: migrator)

@@ -18,17 +18,28 @@ package protocol LaunchObserver: Sendable {
     var isTimeOver: Bool { get }
 }
 
-/// The launch that a test simulates.
-package enum SimulatedLaunch {
-    // A task-local, so that a test observes the managers that an app's own code makes, without a hook in that code.
-    // A shipped app pays one read of a nil task-local for each manager.
-
-    /// Observes the managers that the current task creates; nil in an app.
-    @TaskLocal package static var observer: (any LaunchObserver)?
+/// What a launch is in: a process of its own, unless a test simulates it.
+///
+/// A manager reads it once, when it is created, and passes it on.
+package struct Environment: Sendable {
+    /// Observes the managers; nil in an app.
+    package var observer: (any LaunchObserver)?
 
     /// False in tests that a busy machine must not fail: then no batch of deferred work is cut short because of the time.
-    @TaskLocal package static var limitsTime = true
+    package var limitsTime = true
 
     /// The app's build; nil for that of the main bundle.
-    @TaskLocal package static var build: String?
+    package var build: String?
+
+    /// The environment of the managers that the current task creates.
+    ///
+    /// A task-local, so that a test observes the managers that an app's own code makes, without a hook in that code.
+    @TaskLocal package static var current = Environment()
+
+    /// Returns the environment of the current task with a change.
+    package static func changed(_ change: (inout Environment) -> Void) -> Environment {
+        var environment = current
+        change(&environment)
+        return environment
+    }
 }
