@@ -35,7 +35,7 @@ struct DeferredStepsTests {
             if let copy {
                 try FileManager.default.copyItem(at: tool.folder.file("app.sqlite"), to: copy)
             }
-            throw CancellationError()
+            throw MigrationPostponed(reason: "not now")
         }
         manager.afterMigratingToVersion("2.3", in: queue, startingAt: 0) { _, _ in
             throw MigrationPostponed(reason: "its time has not come")

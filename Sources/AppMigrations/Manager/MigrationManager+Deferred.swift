@@ -31,7 +31,7 @@ extension MigrationManager {
         run body: nonisolated(nonsending) @escaping (MigrationContext) async throws -> Void
     ) {
         register(
-            version, .deferredClosure(body), onFreshInstall: onFreshInstall,
+            version, .asynchronous(body), isDeferred: true, onFreshInstall: onFreshInstall,
             source: SourceLocation(fileID: fileID, line: line))
     }
 
@@ -59,28 +59,11 @@ extension MigrationManager {
         for limit: Duration? = nil, while condition: @escaping () -> Bool = { true },
         retrying work: MigrationWork? = nil, isolation: isolated (any Actor)? = #isolation
     ) async throws -> DeferredReport {
-        let request = try deferredRequest(retrying: work)
-        let look = look(waitingUpTo: DeferredRun.shortPatience)
-        var plan = try deferredPlan(request, await offload(look))
-        guard !plan.isEmpty else { return end(plan) }
-        let name = LockName.deferred(of: name)
-        guard let held = try await offload({ [store] in try store.lock(name).held }) else {
-            return DeferredReport(plan, isRunningElsewhere: true)
+        let input = try deferredInput(retrying: work)
+        let end = try await onItsThread(isolation: isolation, input.interruption, while: condition) {
+            try input.runDeferred(for: limit, $0)
         }
-        // On this task, which may have an activity of its own.
-        let lock = RunLock(self.name, held)
-        defer { lock.release() }
-        // Another process may have done it all until now.
-        plan = try deferredPlan(request, await offload(look))
-        let run = run(plan, lock)
-        let deferred = deferredRun(run, plan, limit, condition)
-        try await withTaskCancellationHandler {
-            // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
-            try await deferred.begin().run(isolation: isolation)
-        } onCancel: {
-            lock.interruption.cancel()
-        }
-        return end(plan, run)
+        return self.end(end)
     }
 
     /// Runs deferred steps in databases on this thread, for scripts and tests.
@@ -95,90 +78,33 @@ extension MigrationManager {
         for limit: Duration? = nil, while condition: @escaping () -> Bool = { true },
         retrying work: MigrationWork? = nil
     ) throws -> DeferredReport {
-        let request = try deferredRequest(retrying: work)
-        let look = look(waitingUpTo: DeferredRun.shortPatience)
-        var plan = try deferredPlan(request, look())
-        if let closure = plan.readable.deferred.first(where: { $0.step.kind == .deferredClosure }) {
-            throw MigrationError(
-                .misuse, "\(closure.step.titleAndSource) is asynchronous",
-                remedy: Registration.asynchronousRemedy("runDeferred"), manager: name,
-                version: closure.step.version)
-        }
-        guard !plan.isEmpty else { return end(plan) }
-        guard let held = try store.lock(LockName.deferred(of: name)).held else {
-            return DeferredReport(plan, isRunningElsewhere: true)
-        }
-        let lock = RunLock(name, held)
-        defer { lock.release() }
-        plan = try deferredPlan(request, look())
-        let run = run(plan, lock)
-        try deferredRun(run, plan, limit, condition).begin().run()
-        return end(plan, run)
+        let input = try deferredInput(retrying: work)
+        return end(
+            try input.runDeferred(for: limit, caller(while: condition)) { plan in
+                guard let closure = plan.deferred.first(where: { $0.step.kind == .deferredClosure }) else {
+                    return
+                }
+                throw MigrationError(
+                    .misuse, "\(closure.step.titleAndSource) is asynchronous",
+                    remedy: Registration.asynchronousRemedy("runDeferred"), manager: name,
+                    version: closure.step.version)
+            })
     }
 
-    private func deferredRequest(retrying work: MigrationWork?) throws -> LaunchRequest {
+    private func deferredInput(retrying work: MigrationWork?) throws -> RunInput {
         try exclusively {
             try registration.check()
-            return try request(through: nil, retrying: work)
+            return runInput(
+                try request(through: nil, retrying: work), deferredProgress, waitingFor: patience)
         }
     }
 
-    /// Plans a deferred run over the databases that can be read; only the store has to be one of them.
-    private func deferredPlan(
-        _ request: LaunchRequest, _ looks: [Result<PlaceState, any Error>]
-    ) throws -> DeferredPlan {
-        try exclusively {
-            guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
-            _ = try looks[0].get()
-            let (readable, due) = (looks.indices.filter { looks[$0].isSuccess }, registration.due)
-            let plan = try plan(request, readable.map { looks[$0] }, of: readable.map { due[$0] })
-            let unreadable = zip(due, looks).compactMap { steps, look in
-                look.failure.map { DeferredPlan.Unreadable(steps: steps, error: $0, manager: name) }
-            }
-            guard plan.isReadyForDeferred else {
-                // A newer app may have been in a database since.
-                throw unreadable.first?.error
-                    ?? MigrationError(
-                        .notYetMigrated, "`migrate()` hasn't succeeded yet",
-                        remedy: "Call migrate() first, and runDeferred() when it has succeeded.",
-                        manager: name)
-            }
-            return DeferredPlan(readable: plan, unreadable: unreadable)
-        }
-    }
-
-    private func run(_ plan: DeferredPlan, _ lock: RunLock) -> RunState {
-        for place in Set(plan.readable.deferred.filter { $0.step.kind == .batches }.map(\.place)).inOrder() {
-            let place = plan.readable.places[place].steps.place
-            if place.failsOthersWhileWriting { tell(.lacksBusyTimeout(database: place.name)) }
-        }
-        return RunState(
-            plan.readable, registration, lock, progress: deferredProgress,
-            timeout: patience, tell: tell)
-    }
-
-    private func deferredRun(
-        _ run: RunState, _ plan: DeferredPlan, _ limit: Duration?, _ condition: @escaping () -> Bool
-    ) -> DeferredRun {
-        DeferredRun(
-            run, until: limit.map { .now + $0 }, while: condition,
-            DeferredProgress(
-                deferredProgress, plan.readable.pendingDeferred(), settledBefore: memory.deferred))
-    }
-
-    private func end(_ plan: DeferredPlan, _ run: RunState? = nil) -> DeferredReport {
-        memory.deferred += run?.ended.count ?? 0
-        let report = DeferredReport(plan, run)
+    private func end(_ end: DeferredEnd) -> DeferredReport {
+        memory.deferred += end.settled
         // Nothing pending is all done.
-        if report.pending.isEmpty { deferredProgress.completedUnitCount = deferredProgress.totalUnitCount }
-        return report
-    }
-}
-
-extension Result {
-    fileprivate var isSuccess: Bool { failure == nil }
-
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
+        if end.report.pending.isEmpty {
+            deferredProgress.completedUnitCount = deferredProgress.totalUnitCount
+        }
+        return end.report
     }
 }

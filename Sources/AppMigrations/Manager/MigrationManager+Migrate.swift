@@ -24,25 +24,8 @@ extension MigrationManager {
     ) throws -> MigrationReport {
         try exclusively {
             try registration.checkSynchronous()
-            let request = try request(through: stop, retrying: retried)
-            try registration.check()
-            decideAnew()
-            let look = look()
-
-            var plan = try plan(request, look())
-            if try isSettled(plan) {
-                begin(plan)
-                return end(plan, nil)
-            }
-
-            let lock = try RunLock.take(name, of: store, waitingFor: patience)
-            defer { lock.release() }
-            if lock.hasDied { try findingDeaths(patience)() }
-            // Another process may have done it all while this one waited.
-            plan = try self.plan(request, look())
-            let run = run(plan, lock, patience)
-            try LaunchRun(run).begin().run()
-            return end(plan, run)
+            let input = try launchInput(through: stop, retrying: retried, waitingFor: patience)
+            return end(try input.launch(caller()), input.request)
         }
     }
 
@@ -70,90 +53,119 @@ extension MigrationManager {
     ) async throws -> MigrationReport {
         try enter()
         defer { leave() }
-        let request = try request(through: stop, retrying: retried)
-        try registration.check()
-        decideAnew()
-        let look = look()
-
-        var plan = try plan(request, await offload(look))
-        if try isSettled(plan) {
-            begin(plan)
-            return end(plan, nil)
-        }
-
-        let patience = options.lockTimeout ?? .seconds(60)
-        let lock = try await RunLock.take(name, of: store, waitingFor: patience, isolation: isolation)
-        defer { lock.release() }
-        if lock.hasDied { try await offload(findingDeaths(patience)) }
-        plan = try self.plan(request, await offload(look))
-        let run = run(plan, lock, patience)
-        try await withTaskCancellationHandler {
-            // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
-            try await LaunchRun(run).begin().run(isolation: isolation)
-        } onCancel: {
-            lock.interruption.cancel()
-        }
-        return end(plan, run)
+        let input = try launchInput(
+            through: stop, retrying: retried, waitingFor: options.lockTimeout ?? .seconds(60))
+        let end = try await onItsThread(isolation: isolation, input.interruption) { try input.launch($0) }
+        return self.end(end, input.request)
     }
 }
 
 extension MigrationManager {
-    /// Returns true if there is nothing to do.
-    ///
-    /// A process that waits for another one throws unless no work is pending; the other one will write down the
-    /// new version.
-    private func isSettled(_ plan: LaunchPlan) throws -> Bool {
-        guard case .waitsForApp = options.role else { return plan.isSettled }
-        try plan.checkMigrated()
-        return true
-    }
-
-    /// Forgets what was decided about a launch, unless a call of `migrate(through:)` has begun it.
-    private func decideAnew() {
+    private func launchInput(
+        through stop: AppVersion?, retrying work: MigrationWork?, waitingFor patience: Duration
+    ) throws -> RunInput {
+        let request = try request(through: stop, retrying: work)
+        try registration.check()
+        // Forget what was decided about a launch, unless a call of `migrate(through:)` has begun it.
         if !memory.isPartial { memory = LaunchMemory(deferred: memory.deferred) }
+        return runInput(request, progress, waitingFor: patience)
     }
 
-    /// Returns a closure that turns work that was running into deaths, in every place, once the lock of the process that
-    /// died is taken.
-    ///
-    /// Does input and output, on any thread. Before anything else, so that no run that is cut short loses a death.
-    func findingDeaths(_ patience: Duration) -> @Sendable () throws -> Void {
-        { [name, stores = registration.places.map(\.store)] in
-            for store in stores {
-                try store.findDeaths(of: name, isDeferred: false, waitingUpTo: patience)
-            }
-        }
-    }
-
-    private func run(_ plan: LaunchPlan, _ lock: RunLock, _ patience: Duration) -> RunState {
-        progress.completedUnitCount = memory.weight
-        progress.totalUnitCount = max(
-            1, plan.pending.reduce(memory.weight + plan.weightAbove) { $0 + $1.weight })
-        begin(plan)
-        return RunState(
-            plan, registration, lock, progress: progress, timeout: patience, tally: memory.tally, tell: tell)
-    }
-
-    private func begin(_ plan: LaunchPlan) {
-        tell(.launchRecognized(plan.places[0].launch))
-        for database in plan.newerDatabases { tell(.databaseIsNewer(database)) }
+    func runInput(_ request: LaunchRequest, _ progress: Progress, waitingFor patience: Duration) -> RunInput {
+        RunInput(
+            registration: registration, request: request, source: adopting.source, role: options.role,
+            progress: progress, patience: patience, memory: memory, activity: .current)
     }
 
     /// Reports a call, and keeps what it has done for the report of the call that completes the launch.
-    private func end(_ plan: LaunchPlan, _ run: RunState?) -> MigrationReport {
-        let isComplete = plan.request.stop == nil
+    private func end(_ end: LaunchEnd, _ request: LaunchRequest) -> MigrationReport {
+        let isComplete = request.stop == nil
         if isComplete { progress.completedUnitCount = progress.totalUnitCount }
-        let tally = run?.tally ?? memory.tally
-        let report = MigrationReport(plan, tally, run)
-        tell(.finished(report))
+        tell(.finished(end.report))
         memory.isPartial = !isComplete
-        memory.tally = isComplete ? Tally() : tally
+        memory.tally = isComplete ? Tally() : end.tally
         memory.weight = isComplete ? 0 : progress.completedUnitCount
-        return report
+        return end.report
+    }
+}
+
+// What a run asks for, where the manager was called.
+extension MigrationManager {
+    /// The caller of a synchronous form: answers on the spot.
+    func caller(while condition: @escaping () -> Bool = { true }) -> Caller {
+        Caller(hearsEvents: hearsEvents) { [self] call in
+            switch call {
+            case .step(let number, let context):
+                guard case .plain(let body) = closures[number] else { break }
+                try body(context)
+            case .versionChange(let index, let from, let to):
+                guard case .blocking(let body) = versionChanges[index] else { break }
+                try body(from, to)
+            default: return try answer(call, condition)
+            }
+            return .done
+        }
     }
 
+    /// Runs a body on a thread of its own, and answers here what it asks: on the caller's actor, in the caller's task.
+    func onItsThread<Value: Sendable>(
+        isolation: isolated (any Actor)?, _ interruption: Interruption,
+        while condition: () -> Bool = { true }, _ body: @escaping @Sendable (Caller) throws -> Value
+    ) async throws -> Value {
+        let crossing = Crossing(hearsEvents: hearsEvents, body)
+        return try await withTaskCancellationHandler {
+            // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
+            while let question = await crossing.next(isolation: isolation) {
+                do {
+                    question.answer(
+                        .success(try await answer(question.call, condition, isolation: isolation)))
+                } catch {
+                    question.answer(.failure(error))
+                }
+            }
+            return try crossing.result()
+        } onCancel: {
+            interruption.cancel()
+        }
+    }
+
+    private func answer(
+        _ call: AppCall, _ condition: () -> Bool, isolation: isolated (any Actor)?
+    ) async throws -> AppCall.Answer {
+        switch call {
+        case .step(let number, let context):
+            switch closures[number] {
+            case .plain(let body): try body(context)
+            case .asynchronous(let body): try await body(context)
+            case nil: break
+            }
+        case .versionChange(let index, let from, let to):
+            switch versionChanges[index] {
+            case .blocking(let body): try body(from, to)
+            case .asynchronous(let body): try await body(from, to)
+            }
+        default: return try answer(call, condition)
+        }
+        return .done
+    }
+
+    private func answer(_ call: AppCall, _ condition: () -> Bool) throws -> AppCall.Answer {
+        switch call {
+        case .event(let event): tell(event)
+        case .adoption(let request):
+            let answer = try adoption(request)
+            memory.answer = answer
+            return .adoption(answer)
+        case .condition: return .condition(condition())
+        case .step, .versionChange: break
+        }
+        return .done
+    }
+
+    private var hearsEvents: Bool { environment.observer != nil || options.onEvent != nil }
+
     func tell(_ kind: MigrationEvent.Kind) {
-        guard environment.observer != nil || options.onEvent != nil else { return }
+        guard hearsEvents else { return }
         let event = MigrationEvent(manager: name, kind: kind)
         environment.observer?.note(event)
         options.onEvent?(event)

@@ -59,12 +59,12 @@ extension MigrationManager {
     /// Plans the launch as it stands, without writing or locking.
     func plan(retrying: MigrationWork? = nil) throws -> LaunchPlan {
         try registration.check()
-        return try plan(request(through: nil, retrying: retrying), look()())
-    }
-
-    /// Returns a closure that reads every place: it does input and output, on any thread.
-    func look(waitingUpTo limit: Duration? = nil) -> @Sendable () -> [Result<PlaceState, any Error>] {
-        registration.look(waitingUpTo: limit, splitFrom: adopting.source)
+        let request = try request(through: nil, retrying: retrying)
+        return try LaunchPlan(
+            request, try registration.look(splitFrom: adopting.source).map { try $0.get() },
+            of: registration.due,
+            deadlines: registration.deadlines, answer: &memory.answer
+        ) { try self.adoption($0) }
     }
 
     func request(through stop: AppVersion?, retrying: MigrationWork?) throws -> LaunchRequest {
@@ -77,61 +77,11 @@ extension MigrationManager {
             manager: name, current: currentVersion, build: build.text, appBuild: build.ofApp,
             line: options.line, oldestSupported: options.oldestSupported,
             maximumAttempts: max(1, options.maximumAttempts), retrying: retrying, stop: stop,
-            hasVersionChanges: !registration.versionChanges.isEmpty, date: Date())
+            hasVersionChanges: !versionChanges.isEmpty, date: Date())
     }
 
-    /// Determines where the manager begins in places without a record, asks the app if its answer is needed, and plans.
-    ///
-    /// - Parameter steps: the steps of the places with these states; nil for those of all places.
-    func plan(
-        _ request: LaunchRequest, _ looks: [Result<PlaceState, any Error>], of steps: [PlaceSteps]? = nil
-    ) throws -> LaunchPlan {
-        let due = steps ?? registration.due
-        let states = try looks.map { try $0.get() }
-        var places: [LaunchPlan.PlacePlan] = []
-        for (index, state) in states.enumerated() {
-            let store = places.first
-            guard state.record == nil else {
-                places.append(try LaunchPlan.PlacePlan(request, due[index], state, nil, store: store))
-                continue
-            }
-            let name = due[index].name
-            let found = zip(due, states).dropFirst().count { $0.name == name && $1.record?.completed != nil }
-            // Of the databases with this name, one has no record any more.
-            let isKnown = store?.record?.databases[name].map { $0 > found } ?? false
-            let beginning = try beginning(in: index, request, due, states, store, isKnown: isKnown)
-            places.append(
-                try LaunchPlan.PlacePlan(
-                    request, due[index], state, beginning, store: store, isKnown: isKnown))
-        }
-        return LaunchPlan(request, places, deadlines: registration.deadlines)
-    }
-
-    private func beginning(
-        in index: Int, _ request: LaunchRequest, _ steps: [PlaceSteps], _ states: [PlaceState],
-        _ store: LaunchPlan.PlacePlan?, isKnown: Bool
-    ) throws -> Beginning {
-        while true {
-            let beginnings = Beginnings(
-                request: request, places: states, steps: steps.map(\.closures), answer: memory.answer)
-            let found =
-                if let store {
-                    beginnings.inDatabase(index, store.launch, store.record, isKnown: isKnown)
-                } else {
-                    beginnings.inStore()
-                }
-            switch found {
-            case .askTheApp: memory.answer = try answer(request)
-            case .undecided(let culprit):
-                throw MigrationError.undecided(steps[culprit], states[culprit].evidence, request)
-            case .unknown(let culprit, let unknown):
-                throw MigrationError.lostRecord(steps[culprit], unknown, request)
-            default: return found
-            }
-        }
-    }
-
-    private func answer(_ request: LaunchRequest) throws -> AdoptionAnswer {
+    /// Asks the app for the version of data without a record.
+    func adoption(_ request: LaunchRequest) throws -> AdoptionAnswer {
         do {
             return try adopting.answer(
                 Adoption.Question(

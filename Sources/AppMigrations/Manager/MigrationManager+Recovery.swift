@@ -39,7 +39,7 @@ extension MigrationManager {
             }
             var journal = Journal(plan, timeout: patience)
             journal.skip(pending)
-            _ = try journal.saving()()
+            try journal.save()
         }
     }
 
@@ -199,7 +199,7 @@ extension MigrationManager {
             }
             defer { deferred.release() }
             if lock.hasDied {
-                do { try findingDeaths(patience)() } catch let error as MigrationError
+                do { try registration.findDeaths(waitingUpTo: patience) } catch let error as MigrationError
                     where error.isAboutDamage
                 {}
             }

@@ -26,7 +26,7 @@ extension MigrationManager {
         run body: @escaping () throws -> Void
     ) {
         register(
-            version, .closure { _ in try body() }, finishing: deferred, onFreshInstall: onFreshInstall,
+            version, .plain { _ in try body() }, finishing: deferred, onFreshInstall: onFreshInstall,
             source: SourceLocation(fileID: fileID, line: line))
     }
 
@@ -54,7 +54,7 @@ extension MigrationManager {
         run body: @escaping (MigrationContext) throws -> Void
     ) {
         register(
-            version, .closure(body), finishing: deferred, onFreshInstall: onFreshInstall,
+            version, .plain(body), finishing: deferred, onFreshInstall: onFreshInstall,
             source: SourceLocation(fileID: fileID, line: line))
     }
 

@@ -49,6 +49,9 @@ public final class MigrationManager {
     let build: Build
     package let environment = Environment.current
     private(set) var registration: Registration
+    /// The app's closures, by the numbers of their steps.
+    private(set) var closures: [Int: StepClosure] = [:]
+    private(set) var versionChanges: [VersionChange] = []
     /// The state of the launch that calls of this object have begun.
     var memory = LaunchMemory()
     private var isMigrating = false
@@ -150,6 +153,17 @@ public final class MigrationManager {
         if let place { environment.observer?.willUse(place) }
     }
 
+    /// Adds a step that is a closure of the app's.
+    func register(
+        _ version: AppVersion, _ closure: StepClosure, isDeferred: Bool = false, finishing: [AppVersion] = [],
+        onFreshInstall: FreshInstallRule, source: SourceLocation
+    ) {
+        closures[registration.steps.count] = closure
+        register(
+            version, isDeferred ? .deferredClosure : .closure(isAsynchronous: closure.isAsynchronous),
+            finishing: finishing, onFreshInstall: onFreshInstall, source: source)
+    }
+
     /// How long a call that blocks its thread waits for others.
     var patience: Duration { options.lockTimeout ?? .seconds(5) }
 
@@ -157,7 +171,8 @@ public final class MigrationManager {
     package var lastPlace: (any MigrationPlace)? { registration.lastPlace }
 
     func register(_ change: VersionChange) {
-        registration.add(change)
+        registration.addVersionChange(isAsynchronous: change.isAsynchronous)
+        versionChanges.append(change)
     }
 }
 

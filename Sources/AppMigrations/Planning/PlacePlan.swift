@@ -65,9 +65,10 @@ extension LaunchPlan {
                 versions += state.seen(in: request.line).map(\.version).filter { $0 < request.current }
             }
             // Where nothing has ever counted versions, there is none to be too old.
-            guard let version = versions.compactMap(\.self).max(), version < oldest, version != .zero else {
-                return
-            }
+            // A pre-release has run the steps of its release.
+            guard let version = versions.compactMap(\.self).max(), max(version, version.release) < oldest,
+                version != .zero
+            else { return }
             throw MigrationError(
                 .tooOld,
                 "the data of \(steps.name) is at version \(version); the oldest that can be migrated is \(oldest)",

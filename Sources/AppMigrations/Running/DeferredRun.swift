@@ -1,125 +1,165 @@
 import Foundation
+import MigrationDiagnostics
 
-/// A run of deferred steps after the launch, oldest first.
+extension RunInput {
+    /// Runs deferred steps, until all are done or the time is over.
+    ///
+    /// - Parameters:
+    ///   - check: refuses steps that the caller cannot run.
+    func runDeferred(
+        for limit: Duration?, _ caller: Caller, check: (LaunchPlan) throws -> Void = { _ in }
+    ) throws -> DeferredEnd {
+        var answer = memory.answer
+        func plan() throws -> DeferredPlan {
+            let looks = registration.look(waitingUpTo: DeferredRun.shortPatience, splitFrom: source)
+            return try deferredPlan(looks, &answer, caller)
+        }
+
+        let found = try plan()
+        try check(found.readable)
+        guard !found.isEmpty else { return DeferredEnd(found) }
+        guard let held = try store.lock(LockName.deferred(of: manager)).held else {
+            return DeferredEnd(found, isRunningElsewhere: true)
+        }
+        let lock = RunLock(manager, held, in: activity, stop: interruption.suspend)
+        defer { lock.release() }
+        // Another process may have done it all until now.
+        let run = DeferredRun(self, try plan(), until: limit.map { .now + $0 }, caller)
+        try run.runSteps()
+        return DeferredEnd(run.deferredPlan, run)
+    }
+
+    /// Plans a deferred run over the databases that can be read; only the store has to be one of them.
+    private func deferredPlan(
+        _ looks: [Result<PlaceState, any Error>], _ answer: inout AdoptionAnswer?, _ caller: Caller
+    ) throws -> DeferredPlan {
+        guard role == .migrates else { throw MigrationError.neverWrites(manager) }
+        var (states, due, unreadable): ([PlaceState], [PlaceSteps], [DeferredPlan.Unreadable]) = ([], [], [])
+        for (steps, look) in zip(registration.due, looks) {
+            do {
+                states.append(try look.get())
+                due.append(steps)
+            } catch {
+                if states.isEmpty { throw error }
+                unreadable.append(.init(steps: steps, error: error, manager: manager))
+            }
+        }
+        let plan = try LaunchPlan(
+            request, states, of: due, deadlines: registration.deadlines, answer: &answer,
+            asking: caller.adoption)
+        guard plan.isReadyForDeferred else {
+            // A newer app may have been in a database since.
+            throw unreadable.first?.error
+                ?? MigrationError(
+                    .notYetMigrated, "`migrate()` hasn't succeeded yet",
+                    remedy: "Call migrate() first, and runDeferred() when it has succeeded.",
+                    manager: manager)
+        }
+        return DeferredPlan(readable: plan, unreadable: unreadable)
+    }
+}
+
+/// The end of a deferred run: what its report says.
+struct DeferredEnd: Sendable {
+    let report: DeferredReport
+    /// The number of steps that the run has settled.
+    let settled: Int
+
+    init(_ plan: DeferredPlan, _ run: DeferredRun? = nil, isRunningElsewhere: Bool = false) {
+        report = DeferredReport(plan, run, isRunningElsewhere: isRunningElsewhere)
+        settled = run?.ended.count ?? 0
+    }
+}
+
+/// Deferred steps after the launch, oldest first.
 ///
 /// Nothing that goes wrong in one step keeps the others waiting. Between two batches, the run leaves the database to the app.
-final class DeferredRun {
-    private let run: RunState
-    private let steps: [LaunchPlan.PendingStep]
+final class DeferredRun: Run {
+    let deferredPlan: DeferredPlan
+    /// The errors of deferred steps that stay pending.
+    private(set) var failures: [MigrationError] = []
+    /// The deferred steps that wait, and that no other run completes without a fix.
+    private(set) var stuck: Set<MigrationWork> = []
+    private(set) var isRunningElsewhere = false
+
+    private let deadline: ContinuousClock.Instant?
+    private let shares: DeferredProgress
     /// The indexes of the steps in the order in which they come: those whose database is in use come again.
     private var turns: [Int]
     private var turn = 0
-    private let deadline: ContinuousClock.Instant?
-    private let condition: () -> Bool
-    private let progress: DeferredProgress
 
     /// How long a run waits for one database before it continues with the others.
     static let shortPatience: Duration = .seconds(1)
 
-    /// - Parameters:
-    ///   - deadline: the time after which no batch begins.
-    ///   - condition: while it returns false, the run pauses.
+    /// - Parameter deadline: the time after which no batch begins.
     init(
-        _ run: RunState, until deadline: ContinuousClock.Instant?, while condition: @escaping () -> Bool,
-        _ progress: DeferredProgress
+        _ input: RunInput, _ plan: DeferredPlan, until deadline: ContinuousClock.Instant?, _ caller: Caller
     ) {
-        self.run = run
+        deferredPlan = plan
         self.deadline = deadline
-        self.condition = condition
-        self.progress = progress
-        steps = run.plan.deferred
-        turns = Array(steps.indices)
+        turns = Array(plan.readable.deferred.indices)
+        shares = DeferredProgress(
+            input.progress, plan.readable.pendingDeferred(), settledBefore: input.memory.deferred)
+        super.init(input, plan.readable, caller)
     }
 
-    /// Begins the run.
-    func begin() -> Action { next() }
+    /// Runs every step that waits.
+    func runSteps() throws {
+        announcePlaces()
+        let steps = plan.deferred
+        while turn < turns.count, !isOver() {
+            let index = turns[turn]
+            let pending = steps[index]
+            if let missing = missing(before: pending) {
+                // Only an update of the app ends that.
+                if plan.isHeld(missing) { report(isMissing(missing, before: pending), of: pending) }
+            } else {
+                perform(StepRun(pending, number: index + 1, of: steps.count, in: self), index)
+            }
+            turn += 1
+        }
+    }
+
+    private func announcePlaces() {
+        for place in Set(plan.deferred.filter { $0.step.kind == .batches }.map(\.place)).inOrder() {
+            let place = plan.places[place].steps.place
+            if place.failsOthersWhileWriting { caller.tell(.lacksBusyTimeout(database: place.name)) }
+        }
+    }
+
+    private func perform(_ step: StepRun, _ index: Int) {
+        let pending = step.pending
+        let end = step.perform()
+        switch end {
+        case .endedElsewhere:
+            noteEnded(pending)
+            shares.finish(index)
+        case .heldElsewhere: isRunningElsewhere = true
+        case .notStarted(let error):
+            step.release()
+            if !comesAgain(after: error, index) { report(error, of: pending) }
+            return
+        case .exhausted(let error):
+            step.release()
+            return report(error, of: pending)
+        case .failed(let failure) where comesAgain(after: failure.error, index): journal.stop(pending)
+        case .failed(let failure):
+            step.noteFailure(failure)
+            report(failure.error, of: pending)
+        case .done, .interrupted: break
+        }
+        do {
+            try step.writeEnd()
+            guard case .done = end else { return }
+            step.noteDone()
+            shares.finish(index)
+        } catch {
+            report(error, of: pending)
+        }
+    }
 
     /// True if every step has had its turn, and those come again whose database was in use.
-    private var isLastTurn: Bool { turn >= steps.count }
-
-    private func next() -> Action {
-        while turn < turns.count, !isOver() {
-            let (index, pending) = (turns[turn], steps[turns[turn]])
-            if let missing = run.missing(before: pending) {
-                // Only an update of the app ends that.
-                if run.plan.isHeld(missing) { report(run.isMissing(missing, before: pending), of: pending) }
-                turn += 1
-                continue
-            }
-            let life = StepLife(
-                pending, number: index + 1, of: steps.count, in: run, rules(for: pending, at: index)
-            ) { [self] life, end in self.ended(life, end, at: index) }
-            return life.begin()
-        }
-        return .end(nil)
-    }
-
-    private func rules(for pending: LaunchPlan.PendingStep, at index: Int) -> StepLife.Rules {
-        StepLife.Rules(
-            lockTimeout: nil, patience: isLastTurn ? .seconds(10) : Self.shortPatience,
-            save: { [run] in run.journal.saving(only: pending.place) }, savesPlaceAlone: true,
-            isOver: isOver,
-            reasonToStop: { nil }, pause: { [deadline] in $0.pause(before: deadline) },
-            nextBatch: { [self] in isOver() ? .never : condition() ? .now : .later(.milliseconds(250)) },
-            makeProgress: { StepProgress(totalUnitCount: 1) },
-            notePosition: { [progress] position, _ in progress.note(position, of: index) })
-    }
-
-    private func ended(_ life: StepLife, _ end: StepLife.End, at index: Int) -> Action {
-        let pending = life.pending
-        switch end {
-        case .done:
-            return record(life) { [self] in
-                life.noteDone()
-                progress.finish(index)
-            }
-        case .endedElsewhere:
-            run.noteEnded(pending)
-            progress.finish(index)
-        case .heldElsewhere:
-            run.isRunningElsewhere = true
-            return record(life)
-        case .notStarted(let error):
-            if !comesAgain(after: error, index) { report(error, of: pending) }
-            life.release()
-        case .exhausted(let error):
-            report(error, of: pending)
-            life.release()
-        case .interrupted: return record(life)
-        case .failed(let outcome):
-            if comesAgain(after: outcome.error, index) {
-                run.journal.stop(pending)
-            } else {
-                life.noteFailure(outcome)
-                report(outcome.error, of: pending)
-            }
-            return record(life)
-        }
-        turn += 1
-        return next()
-    }
-
-    /// Writes the end of a step at once.
-    private func record(_ life: StepLife, then: @escaping () -> Void = {}) -> Action {
-        let (pending, place) = (life.pending, life.pending.place)
-        guard !run.journal.isWritten(place) else {
-            life.release()
-            then()
-            turn += 1
-            return next()
-        }
-        return .elsewhere(run.journal.saving(only: place)) { [self] result in
-            life.release()
-            switch result {
-            case .failure(let error): report(error, of: pending)
-            case .success:
-                run.journal.noteSaved(only: place)
-                then()
-            }
-            turn += 1
-            return next()
-        }
-    }
+    private var isLastTurn: Bool { turn >= plan.deferred.count }
 
     /// Notes that a step comes again at the end of the run, if that may help.
     private func comesAgain(after error: any Error, _ index: Int) -> Bool {
@@ -131,20 +171,47 @@ final class DeferredRun {
     /// Reports the error of a step that stays pending; why the run itself ends is no error of a step.
     private func report(_ error: any Error, of pending: LaunchPlan.PendingStep) {
         guard let error = error as? MigrationError, error.code != .suspended else { return }
-        run.failures.append(error)
-        let work = run.plan.work(of: pending)
-        if !Obstacle.mayPass(error), !run.ended.contains(work) { run.stuck.insert(work) }
+        failures.append(error)
+        let work = plan.work(of: pending)
+        if !Obstacle.mayPass(error), !ended.contains(work) { stuck.insert(work) }
     }
 
-    /// True if no further batch may begin.
-    private var isOver: @Sendable () -> Bool {
-        {
-            [
-                deadline, interruption = run.interruption, progress = run.progress,
-                observer = run.registration.environment.observer
-            ] in
-            interruption.isStopped || progress.isCancelled || Task.isCancelled
-                || deadline.map { $0 <= .now } ?? false || observer?.isTimeOver ?? false
+    // MARK: How a deferred run treats its steps
+
+    override var lockTimeout: Duration? { nil }
+
+    override var batchPatience: Duration { isLastTurn ? .seconds(10) : Self.shortPatience }
+
+    override var writesEndsAtOnce: Bool { true }
+
+    override var isOver: @Sendable () -> Bool {
+        { [deadline, isStopped = super.isOver, observer = input.registration.environment.observer] in
+            isStopped() || deadline.map { $0 <= .now } ?? false || observer?.isTimeOver ?? false
         }
+    }
+
+    override func writeStart(of pending: LaunchPlan.PendingStep) throws {
+        try journal.save(only: pending.place)
+    }
+
+    override func pause(after batches: BatchRunner) throws -> Bool {
+        input.interruption.wait(for: batches.pause(before: deadline))
+        while !isOver() {
+            if try caller.allowsDeferredWork { return true }
+            input.interruption.wait(for: .milliseconds(250))
+        }
+        return false
+    }
+
+    override func reason(for error: any Error) -> (any Error)? {
+        error is CancellationError && isOver() ? error : nil
+    }
+
+    override func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {
+        StepProgress(totalUnitCount: 1)
+    }
+
+    override func show(_ position: StepPosition, of pending: LaunchPlan.PendingStep, in progress: Progress) {
+        shares.note(position, of: turns[turn])
     }
 }

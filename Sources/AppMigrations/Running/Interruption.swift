@@ -11,6 +11,7 @@ final class Interruption: Sendable {
     }
 
     private let state = Locked(State())
+    private let wasStopped = DispatchSemaphore(value: 0)
 
     /// The error with which a run stops; nil as long as it may go on.
     func error(manager: String, _ progress: Progress) -> (any Error)? {
@@ -39,6 +40,13 @@ final class Interruption: Sendable {
         if isStopped { step.cancel() }
     }
 
+    /// Waits on this thread, until the time is over or the run is to stop.
+    func wait(for duration: Duration) {
+        guard wasStopped.wait(timeout: .now() + duration.inSeconds) == .success else { return }
+        // For whoever waits next.
+        wasStopped.signal()
+    }
+
     func cancel() {
         stop(.cancelled)
     }
@@ -53,6 +61,7 @@ final class Interruption: Sendable {
             state.reason = reason
             return state.step
         }
+        wasStopped.signal()
         step?.cancel()
     }
 }

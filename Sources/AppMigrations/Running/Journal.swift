@@ -5,13 +5,11 @@ import Foundation
 /// The journal keeps changes, not records: each is made to the record that the place has then. So what others write
 /// meanwhile stays, such as a step that its own transaction settled, or how far a deferred step is.
 struct Journal {
-    /// Writes what was noted: does input and output, on any thread.
-    typealias Save = @Sendable () throws -> Void
-
     fileprivate typealias Change = @Sendable (inout MigrationRecord) -> Void
 
     fileprivate struct Page {
         let plan: LaunchPlan.PlacePlan
+        let isStore: Bool
         var changes: [Change] = []
         var history: [SettledStep] = []
         var hasSeenCurrent: Bool
@@ -37,9 +35,10 @@ struct Journal {
         self.plan = plan
         self.timeout = timeout
         let request = plan.request
-        pages = plan.places.map { place in
+        pages = plan.places.enumerated().map { index, place in
             Page(
-                plan: place, hasSeenCurrent: place.state.hasLaunched(request.current, in: request.line),
+                plan: place, isStore: index == 0,
+                hasSeenCurrent: place.state.hasLaunched(request.current, in: request.line),
                 isFirstRecord: place.state.record == nil, record: place.record)
         }
         for index in pages.indices where pages[index].record != pages[index].plan.state.record {
@@ -160,11 +159,11 @@ struct Journal {
     /// Returns true if a place has written everything.
     func isWritten(_ index: Int) -> Bool { pages[index].isWritten }
 
-    /// Returns a closure that writes everything not written yet.
+    /// Writes everything not written yet.
     ///
     /// - Parameter last: the place where work is being started. It comes last, unless it is the store's first record: when
     ///   another place cannot be written, the work is not started, and must not look as if the process had died in it.
-    func saving(last: Int? = nil) -> Save {
+    mutating func save(last: Int? = nil) throws {
         var order = pages.indices.filter { $0 != last } + (last.map { [$0] } ?? [])
         if pages[0].isFirstRecord {
             // A database with a record beside a store without one would say that the store has lost it.
@@ -174,43 +173,44 @@ struct Journal {
             let lost = order.filter { pages[$0].isFirstRecord && pages[$0].plan.state.lostRecord != nil }
             order = lost + order.filter { !lost.contains($0) }
         }
-        return saving(order)
+        for index in order { try save(only: index) }
     }
 
-    /// Returns a closure that writes what one place has not written yet.
-    func saving(only index: Int) -> Save { saving([index]) }
-
-    private func saving(_ order: [Int]) -> Save {
-        let open = order.map { pages[$0] }.filter { !$0.isWritten }
-        return { [request, timeout] in
-            for page in open { try page.write(request, timeout) }
-        }
+    /// Writes what one place has not written yet.
+    mutating func save(only index: Int) throws {
+        if !pages[index].isWritten { try pages[index].write(request, timeout) }
+        pages[index].changes = []
+        pages[index].history = []
+        pages[index].hasSeenCurrent = true
+        pages[index].isFirstRecord = false
     }
 
-    /// Notes that a place has been written, or all of them.
-    mutating func noteSaved(only written: Int? = nil) {
-        for index in pages.indices where written == nil || written == index {
-            pages[index].changes = []
-            pages[index].history = []
-            pages[index].hasSeenCurrent = true
-            pages[index].isFirstRecord = false
+    /// Returns the states of the places as they will be when everything is written.
+    ///
+    /// - Parameter found: the places as they are.
+    func states(after found: [PlaceState]) -> [PlaceState] {
+        zip(pages, found).map { page, found in
+            page.latest(after: found.record).map(found.with) ?? found
         }
     }
 }
 
 extension Journal.Page {
+    /// Returns the record with the changes that were not written yet.
+    ///
+    /// - Parameter known: the record that the place has.
+    fileprivate func latest(after known: MigrationRecord?) -> MigrationRecord? {
+        // A database without the record that it had is another one, where this launch has not been.
+        guard var latest = known else { return isStore || isFirstRecord ? record : nil }
+        for change in changes { change(&latest) }
+        return latest
+    }
+
     /// Makes the changes in the place: does input and output.
     fileprivate func write(_ request: LaunchRequest, _ timeout: Duration) throws {
         try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in
-            if let record {
-                try state.changeRecord(of: request.manager) { known in
-                    guard var latest = known else {
-                        known = record
-                        return
-                    }
-                    for change in changes { change(&latest) }
-                    known = latest
-                }
+            if record != nil {
+                try state.changeRecord(of: request.manager) { $0 = latest(after: $0) ?? $0 }
             }
             // Otherwise, the next manager would take what this one has found for a new install's own.
             if let named = plan.named {

@@ -1,149 +1,211 @@
 import Foundation
 
-/// The run of a launch: every pending step, in order, and then the record that the launch is complete.
+extension RunInput {
+    /// Launches: does everything that is pending, and writes that the launch is complete.
+    func launch(_ caller: Caller) throws -> LaunchEnd {
+        var answer = memory.answer
+        func plan(_ states: [PlaceState]) throws -> LaunchPlan {
+            try LaunchPlan(
+                request, states, of: registration.due, deadlines: registration.deadlines, answer: &answer,
+                asking: caller.adoption)
+        }
+        func look() throws -> [PlaceState] { try registration.look(splitFrom: source).map { try $0.get() } }
+
+        let found = try plan(look())
+        if try isSettled(found) {
+            found.announce(to: caller)
+            return LaunchEnd(found, memory.tally)
+        }
+
+        let lock = try lock()
+        defer { lock.release() }
+        if lock.hasDied { try registration.findDeaths(waitingUpTo: patience) }
+        // Another process may have done it all while this one waited.
+        let first = try plan(look())
+        first.announce(to: caller)
+        var run = LaunchRun(self, first, caller, memory.tally)
+        run.showProgress(after: memory.weight)
+        while try run.runToClosure() {
+            // A closure may have brought another file to the place of a database, for instance.
+            guard try plan(run.journal.states(after: look())).works != run.worksLeft else { continue }
+            try run.journal.save()
+            run = LaunchRun(self, try plan(look()), caller, run.tally)
+            run.showProgress(after: progress.completedUnitCount)
+        }
+        try run.complete()
+        return LaunchEnd(first, run.tally, run)
+    }
+
+    /// Returns true if there is nothing to do.
+    ///
+    /// A process that waits for another one throws unless no work is pending; the other one will write down the
+    /// new version.
+    private func isSettled(_ plan: LaunchPlan) throws -> Bool {
+        guard case .waitsForApp = role else { return plan.isSettled }
+        try plan.checkMigrated()
+        return true
+    }
+}
+
+/// The end of a launch: what its report says.
+struct LaunchEnd: Sendable {
+    let report: MigrationReport
+    let tally: Tally
+
+    init(_ plan: LaunchPlan, _ tally: Tally, _ run: LaunchRun? = nil) {
+        report = MigrationReport(plan, tally, run)
+        self.tally = tally
+    }
+}
+
+/// The steps of a launch, in order, and then the record that it is complete.
 ///
 /// It stops at the first work that does not succeed. The end of a step is written together with the start of the next one.
-final class LaunchRun {
-    private let run: RunState
-    private let steps: [LaunchPlan.PendingStep]
-    private let count: Int
+final class LaunchRun: Run {
     private var index = 0
 
-    init(_ run: RunState) {
-        self.run = run
-        steps = run.plan.pending
-        count = steps.count { $0.step.kind != .versionChange }
+    /// Shows what is left to do in the manager's progress.
+    ///
+    /// - Parameter weight: how much is done.
+    func showProgress(after weight: Int64) {
+        input.progress.completedUnitCount = weight
+        input.progress.totalUnitCount = max(
+            1, plan.pending.reduce(weight + plan.weightAbove) { $0 + $1.weight })
     }
 
-    /// Begins the run.
-    func begin() -> Action {
-        run.journal.endStaleStarts()
-        return next()
-    }
-
-    private func next() -> Action {
-        guard index < steps.count else { return prepare(run.plan.unprepared[...]) }
-        if let reason = run.reasonToStop { return stop(with: reason) }
-        let pending = steps[index]
-        index += 1
-        if let missing = run.missing(before: pending) {
-            return stop(with: run.isMissing(missing, before: pending))
+    /// Runs the pending steps, up to a closure of the app's that may have changed what is pending.
+    ///
+    /// - Returns: false if all have run, and such a closure was not the last.
+    func runToClosure() throws -> Bool {
+        if index == 0 {
+            try checkSchemaSteps()
+            journal.endStaleStarts()
         }
-        let life = StepLife(pending, number: index, of: count, in: run, rules(for: pending)) {
-            [self] life, end in self.ended(life, end)
-        }
-        return life.begin()
-    }
-
-    private func rules(for pending: LaunchPlan.PendingStep) -> StepLife.Rules {
-        StepLife.Rules(
-            lockTimeout: run.timeout, patience: .seconds(10),
-            save: { [run] in run.journal.saving(last: pending.place) }, savesPlaceAlone: false,
-            isOver: { [interruption = run.interruption, progress = run.progress] in
-                interruption.isStopped || progress.isCancelled || Task.isCancelled
-            },
-            reasonToStop: { [run] in run.reasonToStop }, pause: { _ in nil }, nextBatch: { .now },
-            makeProgress: { [run] in
-                StepProgress(totalUnitCount: 1, parent: run.progress, pendingUnitCount: pending.weight)
-            },
-            notePosition: { position, progress in
-                guard let total = position.total, total > 0, let progress else { return }
-                progress.totalUnitCount = Int64(total)
-                progress.completedUnitCount = Int64(min(position.done, total))
-            })
-    }
-
-    private func ended(_ life: StepLife, _ end: StepLife.End) -> Action {
-        switch end {
-        case .done, .endedElsewhere:
-            return record(life) { [self] in
-                if case .done = end { life.noteDone() } else { run.noteEnded(life.pending) }
-                life.progress?.finish()
-                return next()
+        let count = plan.pending.count { $0.step.kind != .versionChange }
+        while index < plan.pending.count {
+            let pending = plan.pending[index]
+            index += 1
+            if let reason = input.reasonToStop { throw stop(with: reason) }
+            if let missing = missing(before: pending) {
+                throw stop(with: isMissing(missing, before: pending))
             }
-        case .interrupted, .heldElsewhere: return next()
+            try perform(StepRun(pending, number: index, of: count, in: self))
+            if mayChangePlan(pending.step) { return true }
+        }
+        return false
+    }
+
+    /// The work that is pending and has not run.
+    var worksLeft: Set<MigrationWork> { plan.works.subtracting(ended) }
+
+    /// Returns true if a step that has run may have changed what databases hold, and one of them, or the end, comes next.
+    private func mayChangePlan(_ step: MigrationStep) -> Bool {
+        guard step.kind == .closure || step.kind == .deferredClosure,
+            plan.places.contains(where: \.steps.worksInDatabases)
+        else { return false }
+        return index == plan.pending.count || plan.pending[index].step.kind != .closure
+    }
+
+    /// Refuses schema steps that can never run, if they come after other work: the first one refuses that itself.
+    private func checkSchemaSteps() throws {
+        for pending in plan.pending.dropFirst() {
+            guard case .schemaStep(let work) = body(of: pending.step) else { continue }
+            do {
+                try work.check(pending.schema)
+            } catch let error as MigrationError {
+                throw error.ofManager(manager, in: plan.places[pending.place].steps.name)
+            }
+        }
+    }
+
+    private func perform(_ step: StepRun) throws {
+        switch step.perform() {
+        case .done:
+            try writeEnd(of: step)
+            step.noteDone()
+            step.finishProgress()
+        case .endedElsewhere:
+            try writeEnd(of: step)
+            noteEnded(step.pending)
+            step.finishProgress()
+        case .interrupted, .heldElsewhere: break
         case .notStarted(let error):
-            life.release()
-            return .end(error)
+            step.release()
+            throw error
         case .exhausted(let error):
-            life.release()
-            return stop(with: error)
-        case .failed(let outcome):
-            life.noteFailure(outcome)
-            return record(life) { [self] in
-                life.progress?.finish()
-                // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
-                run.progress.completedUnitCount -= life.pending.weight
-                return stop(with: outcome.error)
-            }
+            step.release()
+            throw stop(with: error)
+        case .failed(let failure):
+            step.noteFailure(failure)
+            try writeEnd(of: step)
+            step.finishProgress()
+            // A child that is not finished would count for ever: finished, and taken back, it counts for nothing.
+            input.progress.completedUnitCount -= step.pending.weight
+            throw stop(with: failure.error)
         }
     }
 
-    /// Writes the end of a deferred closure under its lock: whoever takes the lock next finds the step done.
-    private func record(_ life: StepLife, then: @escaping () -> Action) -> Action {
-        guard life.holdsLock, !run.journal.isWritten(life.pending.place) else {
-            life.release()
-            return then()
-        }
-        let place = life.pending.place
-        return .elsewhere(run.journal.saving(only: place)) { [self] result in
-            life.release()
-            switch result {
-            case .failure(let error): return stop(with: error)
-            case .success:
-                run.journal.noteSaved(only: place)
-                return then()
-            }
-        }
+    private func writeEnd(of step: StepRun) throws {
+        do { try step.writeEnd() } catch { throw stop(with: error) }
     }
 
-    /// Reads the bounds of the deferred steps that wait, and at last writes down that the launch is complete.
-    private func prepare(_ unprepared: ArraySlice<LaunchPlan.PendingStep>) -> Action {
-        guard let pending = unprepared.first else {
-            return complete()
-        }
-        guard case .batches(let work) = run.registration.body(of: pending.step) else {
-            run.journal.prepare(pending, StepPosition())
-            return prepare(unprepared.dropFirst())
-        }
-        return .elsewhere(
-            { try work.begin() },
-            then: { [self] result in
-                switch result {
-                case .success(let position):
-                    run.journal.prepare(pending, position)
-                    return prepare(unprepared.dropFirst())
-                case .failure(let error):
-                    let failure = WorkFailure(
-                        error, of: pending.step, work: run.plan.work(of: pending), attempt: 1,
-                        build: run.plan.request.build, after: run.journal.lastFailure(of: pending),
-                        interruption: run.reasonToStop)
-                    return stop(with: failure.error)
-                }
-            })
-    }
-
-    /// Writes down that the launch is complete, once the store has its first record: the databases get theirs after it, and
-    /// before it names them.
-    private func complete() -> Action {
-        guard run.journal.storeBegins else { return finish() }
-        return .elsewhere(run.journal.saving(only: 0)) { [self] result in
-            if case .failure(let error) = result { return .end(error) }
-            run.journal.noteSaved(only: 0)
-            return finish()
-        }
-    }
-
-    private func finish() -> Action {
-        run.journal.finish()
-        // The store last: as long as it is not complete, a database that is lost is made anew as before.
-        return .elsewhere(run.journal.saving(last: 0)) { result in
-            if case .failure(let error) = result { .end(error) } else { .end(nil) }
-        }
-    }
-
-    private func stop(with error: any Error) -> Action {
+    /// Writes what is known, and returns the error.
+    private func stop(with error: any Error) -> any Error {
         // Why the run stops matters more than whether this can be written; at worst it costs an attempt.
-        .elsewhere(run.journal.saving()) { _ in .end(error) }
+        try? journal.save()
+        return error
+    }
+
+    /// Writes where the deferred steps begin that wait, and at last that the launch is complete.
+    func complete() throws {
+        for pending in plan.unprepared { try prepare(pending) }
+        // The store needs its first record before a database has one, and that before the store names it.
+        if journal.storeBegins { try journal.save(only: 0) }
+        journal.finish()
+        // The store last: as long as it is not complete, a database that is lost is made anew as before.
+        try journal.save(last: 0)
+    }
+
+    private func prepare(_ pending: LaunchPlan.PendingStep) throws {
+        guard case .batches(let work) = body(of: pending.step) else {
+            return journal.prepare(pending, StepPosition())
+        }
+        do {
+            var position = try work.begin()
+            // What comes before it may leave it other rows: it finds its own when its turn has come.
+            if plan.deferred.first?.key != pending.key { position.cursor = nil }
+            journal.prepare(pending, position)
+        } catch {
+            throw stop(
+                with: WorkFailure(
+                    error, of: pending.step, work: plan.work(of: pending), attempt: 1,
+                    build: input.request.build, after: journal.lastFailure(of: pending),
+                    interruption: input.reasonToStop
+                ).error)
+        }
+    }
+}
+
+extension LaunchPlan {
+    /// Tells the app what kind of launch this is.
+    func announce(to caller: Caller) {
+        caller.tell(.launchRecognized(places[0].launch))
+        for database in newerDatabases { caller.tell(.databaseIsNewer(database)) }
+    }
+
+    /// The work that is pending, without the closures for a version change, which come last in any case.
+    fileprivate var works: Set<MigrationWork> {
+        Set(pending.filter { $0.step.kind != .versionChange }.map(work))
+    }
+}
+
+extension Registration {
+    /// Turns work that was running into deaths, in every place, once the lock of the process that died is taken.
+    ///
+    /// Before anything else, so that no run that is cut short loses a death.
+    func findDeaths(waitingUpTo patience: Duration) throws {
+        for place in places {
+            try place.store.findDeaths(of: manager, isDeferred: false, waitingUpTo: patience)
+        }
     }
 }

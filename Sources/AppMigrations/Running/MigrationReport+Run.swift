@@ -1,5 +1,5 @@
 extension MigrationReport {
-    init(_ plan: LaunchPlan, _ tally: Tally, _ run: RunState?) {
+    init(_ plan: LaunchPlan, _ tally: Tally, _ run: Run?) {
         version = plan.request.current
         duration = tally.duration
         launch = plan.places[0].launch
@@ -14,7 +14,7 @@ extension MigrationReport {
 }
 
 extension DeferredReport {
-    init(_ plan: DeferredPlan, _ run: RunState? = nil, isRunningElsewhere: Bool = false) {
+    init(_ plan: DeferredPlan, _ run: DeferredRun? = nil, isRunningElsewhere: Bool = false) {
         completed = run?.tally.completed ?? []
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {
@@ -44,7 +44,7 @@ extension LaunchPlan {
     /// Returns the deferred steps that wait.
     ///
     /// - Parameter run: a run of the plan, which may have done some of them.
-    func pendingDeferred(after run: RunState? = nil) -> [PendingWork] {
+    func pendingDeferred(after run: Run? = nil) -> [PendingWork] {
         deferred.compactMap { pending in
             let work = work(of: pending)
             if run?.ended.contains(work) == true { return nil }

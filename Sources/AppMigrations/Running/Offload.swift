@@ -47,7 +47,7 @@ package func onNewThread(
 
 extension TaskPriority {
     /// The same for a thread.
-    fileprivate var qualityOfService: QualityOfService {
+    var qualityOfService: QualityOfService {
         switch self {
         case ...(.background): .background
         case ...(.utility): .utility

@@ -4,7 +4,6 @@ import Foundation
 ///
 /// The lock is released with ``release()``, or when the run does not stop although the time has expired.
 final class RunLock: Sendable {
-    let interruption = Interruption()
     /// True if the last holder of the lock may have died in its run.
     let hasDied: Bool
     private let unlock: @Sendable () -> Void
@@ -13,7 +12,11 @@ final class RunLock: Sendable {
     /// - Parameters:
     ///   - name: the name of what runs.
     ///   - lock: the lock that has been taken.
-    init(_ name: String, _ lock: HeldLock) {
+    ///   - stop: makes the run stop, before the system suspends the process.
+    init(
+        _ name: String, _ lock: HeldLock, in activity: ExpiringActivity = .current,
+        stop: @escaping @Sendable () -> Void = {}
+    ) {
         hasDied = lock.hasDied
         let release = lock.release
         let isHeld = Locked(true)
@@ -26,8 +29,7 @@ final class RunLock: Sendable {
             if wasHeld { release() }
         }
         self.unlock = unlock
-        endActivity = ExpiringActivity.current.begin(
-            name, stop: interruption.suspend, abandon: unlock)
+        endActivity = activity.begin(name, stop: stop, abandon: unlock)
     }
 
     func release() {
@@ -44,24 +46,7 @@ final class RunLock: Sendable {
         RunLock(manager, try store.lock(manager, waitingUpTo: limit) { timeout(manager, $0, limit) })
     }
 
-    /// Takes the lock, and waits without blocking the actor while another run holds it.
-    ///
-    /// - Throws: ``MigrationError`` with the code `locked`, when the time is up; `CancellationError`.
-    static func take(
-        _ manager: String, of store: any RecordStorage, waitingFor limit: Duration,
-        isolation: isolated (any Actor)?
-    ) async throws -> RunLock {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            let lock = try await offload { try store.lock(manager) }
-            if let held = try lock.held(by: deadline, orThrow: { timeout(manager, $0, limit) }) {
-                return RunLock(manager, held)
-            }
-            try await Task.sleep(for: .milliseconds(.random(in: 2...10)))
-        }
-    }
-
-    private static func timeout(_ manager: String, _ holder: String, _ limit: Duration) -> MigrationError {
+    static func timeout(_ manager: String, _ holder: String, _ limit: Duration) -> MigrationError {
         MigrationError(
             .locked, "\(holder) is migrating, and did not finish within \(limit)",
             remedy: "Launch again when it has finished, or raise the option `lockTimeout`.", manager: manager)

@@ -31,15 +31,13 @@ struct WorkFailure {
     ) {
         cause = error.cause
         let obstacle = Obstacle(cause)
-        let isFailure = interruption == nil && cause.isOwnFailure
+        let isFailure = interruption == nil && obstacle == nil
         let causes = FailureSummary.chain(from: cause).map(FailureSummary.Cause.init)
         let codes = causes.map { "\($0.domain) \($0.number)" }
         code = isFailure ? "\(build): \(codes.joined(separator: ", "))" : nil
         let isRepeated = isFailure && code == last
         if let interruption {
             self.error = interruption
-        } else if cause is CancellationError {
-            self.error = cause
         } else {
             let inAttempt = attempt > 1 && !step.isDeferred ? " in attempt \(attempt)" : ""
             var failure = MigrationError(
@@ -48,7 +46,7 @@ struct WorkFailure {
                     ? "the closure for a version change failed\(error.inBatchAsCause)"
                     : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
                 remedy: obstacle?.remedy ?? (cause as? any SystemError)?.ownRemedy
-                    ?? (isRepeated ? Self.remedyOfRepeated : step.remedy(isInBatch: error is BatchFailure)),
+                    ?? (isRepeated ? step.remedyOfRepeated : step.remedy(isInBatch: error is BatchFailure)),
                 work: work, attempt: attempt, underlyingError: cause)
             failure.isRepeated = isRepeated
             if let cause = cause as? MigrationError {
@@ -60,14 +58,14 @@ struct WorkFailure {
     }
 }
 
-extension WorkFailure {
-    private static let remedyOfRepeated = """
-        It has failed in the same way before in this build, so retrying alone will not help: fix the cause, or settle the \
-        step with skip(_:).
-        """
-}
-
 extension MigrationStep {
+    fileprivate var remedyOfRepeated: String {
+        """
+        It has failed in the same way before in this build, so retrying alone will not help: fix the cause\
+        \(isSchemaStep ? "" : ", or settle the step with skip(_:)").
+        """
+    }
+
     fileprivate func remedy(isInBatch: Bool) -> String {
         switch kind {
         case .batches where !isInBatch: "No row was changed. The step is tried again."

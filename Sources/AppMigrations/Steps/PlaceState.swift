@@ -63,6 +63,11 @@ package final class PlaceState: Sendable {
         self.init(record: record, seen: state.seen, evidence: .empty, pending: pending, newer: newer)
     }
 
+    /// Returns the state of the place with another record.
+    func with(_ record: MigrationRecord) -> PlaceState {
+        PlaceState(record: record, seen: seen, evidence: .empty, pending: pending, newer: newer)
+    }
+
     /// Returns the state for a manager that is a part of another one, with a record.
     func splitting(off record: MigrationRecord?) -> PlaceState {
         PlaceState(

@@ -20,6 +20,9 @@ struct PlaceSteps: Sendable {
         MigrationWork(step.id, of: manager, in: id, database: step.worksInDatabase ? name : nil)
     }
 
+    /// True if some of them work in a database.
+    var worksInDatabases: Bool { !schemaSteps.isEmpty || closures.contains(where: \.worksInDatabase) }
+
     mutating func add(_ step: MigrationStep) {
         if step.isSchemaStep { schemaSteps.append(step) } else { closures.append(step) }
     }

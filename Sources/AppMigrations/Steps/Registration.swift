@@ -1,7 +1,7 @@
 import MigrationDiagnostics
 
 /// Everything that an app has registered with a manager.
-struct Registration {
+struct Registration: Sendable {
     let manager: String
     let current: AppVersion
     let ignoresStepsAboveCurrent: Bool
@@ -13,7 +13,8 @@ struct Registration {
     private(set) var steps: [MigrationStep] = []
     /// The bodies of the steps, by their numbers.
     private(set) var bodies: [StepBody] = []
-    private(set) var versionChanges: [VersionChange] = []
+    /// The number of closures for a change of the app's version.
+    private(set) var versionChanges = 0
     /// For each version of a deferred step that a later step is `finishing:`, the lowest version that needs its work.
     private(set) var deadlines: [AppVersion: AppVersion] = [:]
     /// The database of the step that was registered last in one.
@@ -28,6 +29,7 @@ struct Registration {
     private var laterPlaces: [any MigrationPlace] = []
     /// True if something may need the asynchronous forms of `migrate` and `runDeferred`.
     private var isAsynchronous = false
+    private var hasAsynchronousVersionChange = false
 
     init(
         manager: String, current: AppVersion, storePlace: any MigrationPlace,
@@ -75,31 +77,25 @@ struct Registration {
         step.kind == .versionChange ? .versionChange(versionChanges) : bodies[step.number]
     }
 
-    mutating func add(_ change: VersionChange) {
-        if change.isAsynchronous { isAsynchronous = true }
-        versionChanges.append(change)
+    mutating func addVersionChange(isAsynchronous: Bool) {
+        if isAsynchronous { hasAsynchronousVersionChange = true }
+        versionChanges += 1
     }
 
-    /// Returns a closure that reads every place: it does input and output, on any thread.
+    /// Reads every place.
     ///
     /// - Parameters:
     ///   - limit: the longest time to wait for others in a place; nil for the place's own.
     ///   - source: the manager of which this one is a part, according to its `adopting`.
     func look(
         waitingUpTo limit: Duration? = nil, splitFrom source: String? = nil
-    ) -> @Sendable () -> [Result<PlaceState, any Error>] {
-        var looks: [(place: any MigrationPlace, schemaSteps: [any SchemaStepWork])] = []
-        for (index, place) in places.enumerated() {
-            looks.append((place, schemaSteps(due[index].schemaSteps)))
-        }
-        return { [manager, looks] in
-            looks.map { look in
-                Result {
-                    let state = try look.place.look(
-                        manager: manager, schemaSteps: look.schemaSteps, waitingUpTo: limit)
-                    guard let source, state.record == nil else { return state }
-                    return state.splitting(off: try look.place.store.record(of: source))
-                }
+    ) -> [Result<PlaceState, any Error>] {
+        zip(places, due).map { place, steps in
+            Result {
+                let state = try place.look(
+                    manager: manager, schemaSteps: schemaSteps(steps.schemaSteps), waitingUpTo: limit)
+                guard let source, state.record == nil else { return state }
+                return state.splitting(off: try place.store.record(of: source))
             }
         }
     }
@@ -124,14 +120,14 @@ struct Registration {
 
     /// Throws if the synchronous `migrate` cannot run everything that is registered, pending or not.
     func checkSynchronous() throws {
-        guard isAsynchronous else { return }
+        guard isAsynchronous || hasAsynchronousVersionChange else { return }
         let finished = Set(steps.flatMap(\.finishing))
         let step = steps.first { step in
             bodies[step.number].isAsynchronous && (!step.isDeferred || finished.contains(step.version))
         }
         let title =
             step?.titleAndSource
-            ?? (versionChanges.contains(where: \.isAsynchronous) ? "a closure for version changes" : nil)
+            ?? (hasAsynchronousVersionChange ? "a closure for version changes" : nil)
         guard let title else { return }
         throw MigrationError(
             .misuse, "\(title) is asynchronous", remedy: Self.asynchronousRemedy("migrate"),

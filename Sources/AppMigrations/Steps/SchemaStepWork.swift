@@ -3,8 +3,17 @@ package protocol SchemaStepWork: Sendable {
     /// True if it goes to the latest schema version, whatever that is.
     var goesToLatest: Bool { get }
 
+    /// Refuses what can never run, before other work of the launch runs.
+    ///
+    /// - Throws: ``MigrationError``, which names the migration.
+    func check(_ pending: PendingSchema) throws
+
     /// Applies what is pending. Any thread.
     func perform(_ context: MigrationContext) throws -> SchemaStepOutcome
+}
+
+extension SchemaStepWork {
+    package func check(_ pending: PendingSchema) throws {}
 }
 
 /// The result of a schema step.

@@ -1,26 +1,21 @@
 /// The body of a step.
-package enum StepBody {
-    /// A closure of the app's, which runs where the manager was called.
-    case closure((MigrationContext) throws -> Void)
-    /// A closure of the app's that may suspend.
-    case asynchronous(AsynchronousBody)
+package enum StepBody: Sendable {
+    /// A closure of the app's, which a run asks the manager's caller to run.
+    case closure(isAsynchronous: Bool)
     /// Runs in a transaction of its place, and is recorded in that transaction.
     case transaction(any TransactionWork)
     /// Brings its place to a schema version.
     case schemaStep(any SchemaStepWork)
-    /// A closure that runs after the launch, and saves where it is.
-    case deferredClosure(AsynchronousBody)
+    /// A closure of the app's that runs after the launch, and saves where it is.
+    case deferredClosure
     /// Runs after the launch, in batches.
     case batches(any BatchWork)
-    /// The closures for a change of the app's version.
-    case versionChange([VersionChange])
-
-    /// A closure that may suspend, and runs on the actor that calls the manager.
-    package typealias AsynchronousBody = nonisolated(nonsending) (MigrationContext) async throws -> Void
+    /// The closures for a change of the app's version: so many.
+    case versionChange(Int)
 
     var kind: MigrationStep.Kind {
         switch self {
-        case .closure, .asynchronous: .closure
+        case .closure: .closure
         case .transaction: .transaction
         case .schemaStep: .schemaStep
         case .deferredClosure: .deferredClosure
@@ -32,10 +27,23 @@ package enum StepBody {
     /// True if only the asynchronous forms of `migrate` and `runDeferred` can run it.
     var isAsynchronous: Bool {
         switch self {
-        case .asynchronous, .deferredClosure: true
-        case .closure, .transaction, .schemaStep, .batches: false
-        case .versionChange(let changes): changes.contains(where: \.isAsynchronous)
+        case .closure(let isAsynchronous): isAsynchronous
+        case .deferredClosure: true
+        case .transaction, .schemaStep, .batches, .versionChange: false
         }
+    }
+}
+
+/// The app's closure of a step, which stays where the manager is.
+enum StepClosure {
+    case plain((MigrationContext) throws -> Void)
+    /// May suspend, and runs on the actor that calls the manager.
+    case asynchronous(AsynchronousBody)
+
+    typealias AsynchronousBody = nonisolated(nonsending) (MigrationContext) async throws -> Void
+
+    var isAsynchronous: Bool {
+        if case .asynchronous = self { true } else { false }
     }
 }
 

@@ -69,12 +69,15 @@ extension RecordStorage {
     ///
     /// - Parameters:
     ///   - limit: the longest time to wait.
-    ///   - timeout: makes the error for when that is over, from a description of the holder.
+    ///   - check: throws if nobody waits for the lock any more.
+    ///   - timeout: makes the error for when the time is over, from a description of the holder.
     func lock(
-        _ name: String, waitingUpTo limit: Duration, timeout: (_ holder: String) -> MigrationError
+        _ name: String, waitingUpTo limit: Duration, unless check: () throws -> Void = {},
+        timeout: (_ holder: String) -> MigrationError
     ) throws -> HeldLock {
         let deadline = ContinuousClock.now + limit
         while true {
+            try check()
             if let held = try lock(name).held(by: deadline, orThrow: timeout) { return held }
             Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
         }

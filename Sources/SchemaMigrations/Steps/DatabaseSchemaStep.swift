@@ -39,6 +39,13 @@ struct SQLSchemaStep: DatabaseSchemaStep {
         )
     }
 
+    func check(_ pending: PendingSchema) throws {
+        let versions = Set(pending.apply)
+        for migration in migrator.migrations where versions.contains("\(migration.version)") {
+            _ = try MigrationJob(migration)
+        }
+    }
+
     func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to

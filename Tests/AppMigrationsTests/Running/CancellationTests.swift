@@ -134,16 +134,20 @@ struct CancellationTests {
 
     @Test("a closure for a version change can be cancelled, and runs again at the next launch")
     func versionChange() throws {
-        let manager = try manager()
-        var isCancelled = true
-        manager.register(["2.0"], log: log)
-        manager.whenVersionChanges { [log] from, to in
-            if isCancelled { throw CancellationError() }
-            log.lines.append("\(from) to \(to)")
+        func launch(cancelling: Bool) throws -> MigrationReport {
+            let manager = try manager()
+            manager.register(["2.0"], log: log)
+            manager.whenVersionChanges { [log] from, to in
+                if cancelling {
+                    manager.progress.cancel()
+                    throw CancellationError()
+                }
+                log.lines.append("\(from) to \(to)")
+            }
+            return try manager.migrate()
         }
-        #expect(throws: CancellationError.self) { try manager.migrate() }
-        isCancelled = false
-        #expect(try manager.migrate().completed == [])
+        #expect(throws: CancellationError.self) { try launch(cancelling: true) }
+        #expect(try launch(cancelling: false).completed == [])
         #expect(log.lines == ["2.0", "1.0 to 2.0"])
     }
 }

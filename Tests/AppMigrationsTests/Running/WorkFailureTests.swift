@@ -1,7 +1,8 @@
-import AppMigrations
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AppMigrations
 
 @Suite("How a step ends", .timed)
 struct WorkFailureTests {
@@ -22,7 +23,7 @@ struct WorkFailureTests {
     }
 
     private static let obstacles: [any Error & Sendable] = [
-        MigrationPostponed(reason: "the flag is off"), CancellationError(), POSIXError(.ENOSPC),
+        MigrationPostponed(reason: "the flag is off"), POSIXError(.ENOSPC),
         POSIXError(.EROFS),
         CocoaError(.fileWriteOutOfSpace), CocoaError(.fileWriteVolumeReadOnly),
         MigrationError(.deviceLocked, "the keychain is locked", remedy: "Wait."),
@@ -40,6 +41,58 @@ struct WorkFailureTests {
         #expect(try store.record(of: "Library")?.failures == [:])
         #expect(try store.record(of: "Library")?.attempts == [:])
         #expect(try manager(nil).migrate().completed.versions == ["1.5", "2.0"])
+    }
+
+    @Test("a step whose own task was cancelled has failed, and is named", arguments: [false, true])
+    func cancelledChild(isDeferred: Bool) async throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        // As a timeout does.
+        func cancelled() async throws {
+            let child = Task { try await Task.sleep(for: .seconds(600)) }
+            child.cancel()
+            try await child.value
+        }
+        if isDeferred {
+            manager.afterMigratingToVersion("1.5") { _ in try await cancelled() }
+        } else {
+            manager.whenMigratingToVersion("1.5") { _ in try await cancelled() }
+        }
+        let error: MigrationError
+        if isDeferred {
+            try await manager.migrate()
+            error = try #require(try await manager.runDeferred().failures.first)
+        } else {
+            error = try await #require(throws: MigrationError.self) { try await manager.migrate() }
+        }
+        #expect(error.code == .stepFailed)
+        #expect(error.version == "1.5")
+        #expect(error.message.contains("step 1.5 (WorkFailureTests.swift:"))
+        #expect(error.message.hasSuffix(") failed: CancellationError()."))
+        #expect(error.underlyingError is CancellationError)
+        #expect(try store.record(of: "Library")?.failures == ["1.5": 1])
+    }
+
+    @Test("a schema step that has failed twice is not to be skipped, since it cannot be")
+    func repeatedSchemaStep() throws {
+        struct Failing: SchemaStepWork {
+            let goesToLatest = true
+            func perform(_ context: MigrationContext) throws -> SchemaStepOutcome { throw POSIXError(.EIO) }
+        }
+        let step = MigrationStep(
+            version: "2.0", place: .store, kind: .schemaStep, onFreshInstall: .skip, finishing: [], number: 0,
+            source: nil)
+        func failure(after last: String?) -> WorkFailure {
+            WorkFailure(
+                POSIXError(.EIO), of: step,
+                work: MigrationWork(step.id, of: "Library", in: .store, database: nil),
+                attempt: 1, build: "2.0 (1)", after: last, interruption: nil)
+        }
+        let again = try #require(failure(after: failure(after: nil).code).error as? MigrationError)
+        #expect(
+            again.remedy == """
+                It has failed in the same way before in this build, so retrying alone will not help: fix the cause.
+                """)
     }
 
     @Test("the error has the code of what keeps the step from running")

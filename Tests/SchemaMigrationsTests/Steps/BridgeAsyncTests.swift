@@ -68,17 +68,20 @@ struct BridgeAsyncTests {
     func cancellation() async throws {
         try app.launch("1.0")
         let database = try app.open()
-        let manager = try app.manager("1.2")
-        let fails = Locked(true)
-        manager.whenMigratingToVersion("1.2", in: database) { db, context in
-            try db.execute(sql: "INSERT INTO book(title) VALUES ('by 1.2')")
-            if fails.withLock({ $0 }) { throw CancellationError() }
-            #expect(context.attempt == 1)
+        func launch(cancelling: Bool) async throws -> MigrationReport {
+            let manager = try app.manager("1.2")
+            let progress = manager.progress
+            manager.whenMigratingToVersion("1.2", in: database) { db, context in
+                try db.execute(sql: "INSERT INTO book(title) VALUES ('by 1.2')")
+                if cancelling { progress.cancel() }
+                if context.progress.isCancelled { throw CancellationError() }
+                #expect(context.attempt == 1)
+            }
+            return try await manager.migrate()
         }
-        await #expect(throws: CancellationError.self) { try await manager.migrate() }
+        await #expect(throws: CancellationError.self) { try await launch(cancelling: true) }
         #expect(try app.titles() == [])
-        fails.withLock { $0 = false }
-        #expect(try await manager.migrate().completed.versions == ["1.2"])
+        #expect(try await launch(cancelling: false).completed.versions == ["1.2"])
         #expect(try app.titles() == ["by 1.2"])
     }
 }

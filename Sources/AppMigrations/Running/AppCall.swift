@@ -1,0 +1,52 @@
+/// What a run asks of its caller: what only the app's own code can do, where the app has called the manager.
+///
+/// Only values cross between a run and its caller, which may be on different threads.
+enum AppCall: Sendable {
+    /// Runs the closure of the step with this number.
+    case step(Int, MigrationContext)
+    /// Runs the closure for a version change with this index.
+    case versionChange(Int, from: AppVersion, to: AppVersion)
+    /// Tells the app what has happened.
+    case event(MigrationEvent.Kind)
+    /// Asks `adopting` for the version of data without a record.
+    case adoption(LaunchRequest)
+    /// Asks whether deferred work may go on.
+    case condition
+
+    enum Answer: Sendable {
+        case done
+        case adoption(AdoptionAnswer)
+        case condition(Bool)
+    }
+}
+
+/// The caller of a manager, as a run sees it: asks, and waits for the answer.
+struct Caller {
+    /// False if nobody receives events.
+    let hearsEvents: Bool
+    let ask: (AppCall) throws -> AppCall.Answer
+
+    func run(_ step: MigrationStep, _ context: MigrationContext) throws {
+        _ = try ask(.step(step.number, context))
+    }
+
+    func runVersionChange(_ index: Int, from: AppVersion, to: AppVersion) throws {
+        _ = try ask(.versionChange(index, from: from, to: to))
+    }
+
+    func tell(_ event: MigrationEvent.Kind) {
+        if hearsEvents { _ = try? ask(.event(event)) }
+    }
+
+    func adoption(_ request: LaunchRequest) throws -> AdoptionAnswer {
+        guard case .adoption(let answer) = try ask(.adoption(request)) else { preconditionFailure() }
+        return answer
+    }
+
+    var allowsDeferredWork: Bool {
+        get throws {
+            guard case .condition(let isTrue) = try ask(.condition) else { preconditionFailure() }
+            return isTrue
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+
+/// Work of one manager, step by step: what the steps of a launch or of a deferred run share.
+///
+/// A run belongs to one thread, on which it waits for whatever it needs. It asks its ``Caller`` for what only the app's own
+/// code can do.
+class Run {
+    let input: RunInput
+    let plan: LaunchPlan
+    let caller: Caller
+    var journal: Journal
+    /// The work that the run has done.
+    private(set) var tally: Tally
+    /// The deferred steps that are not done.
+    private var unfinished: [LaunchPlan.StepKey]
+    /// The work that the run has completed.
+    private(set) var ended: Set<MigrationWork> = []
+    /// How far steps with batches are.
+    private(set) var positions: [MigrationWork: StepPosition] = [:]
+
+    init(_ input: RunInput, _ plan: LaunchPlan, _ caller: Caller, _ tally: Tally = Tally()) {
+        self.input = input
+        self.plan = plan
+        self.caller = caller
+        self.tally = tally
+        journal = Journal(plan, timeout: input.patience)
+        unfinished = plan.unfinished
+    }
+
+    var manager: String { input.manager }
+
+    func store(of pending: LaunchPlan.PendingStep) -> any RecordStorage {
+        plan.places[pending.place].steps.place.store
+    }
+
+    func body(of step: MigrationStep) -> StepBody { input.registration.body(of: step) }
+
+    // MARK: How a launch treats its steps, and a deferred run differently
+
+    /// How long to wait for the lock of deferred steps; nil to leave the step to the run that has it.
+    var lockTimeout: Duration? { input.patience }
+
+    /// How long a batch waits for its database.
+    var batchPatience: Duration { .seconds(10) }
+
+    /// True if the end of a step is written at once, and not together with the start of the next one.
+    var writesEndsAtOnce: Bool { false }
+
+    /// Returns true if no further batch may begin. Any thread: a step's checkpoints ask, too.
+    var isOver: @Sendable () -> Bool {
+        { [input] in input.interruption.isStopped || input.progress.isCancelled || Task.isCancelled }
+    }
+
+    /// Writes that a step is being started.
+    func writeStart(of pending: LaunchPlan.PendingStep) throws {
+        try journal.save(last: pending.place)
+    }
+
+    /// Lets the app work between two batches.
+    ///
+    /// - Returns: false if no further batch may begin.
+    /// - Throws: the reason to stop.
+    func pause(after batches: BatchRunner) throws -> Bool {
+        if let reason = input.reasonToStop { throw reason }
+        return !isOver()
+    }
+
+    /// Returns the reason for which the run ended a step; nil if the step has failed by itself.
+    func reason(for error: any Error) -> (any Error)? { input.reasonToStop }
+
+    func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {
+        StepProgress(totalUnitCount: 1, parent: input.progress, pendingUnitCount: pending.weight)
+    }
+
+    func show(_ position: StepPosition, of pending: LaunchPlan.PendingStep, in progress: Progress) {
+        guard let total = position.total, total > 0 else { return }
+        progress.totalUnitCount = Int64(total)
+        progress.completedUnitCount = Int64(min(position.done, total))
+    }
+}
+
+// MARK: - What has been done
+
+extension Run {
+    /// Returns the first step that must be done before another one, and is not.
+    func missing(before pending: LaunchPlan.PendingStep) -> LaunchPlan.StepKey? {
+        pending.prerequisites.first(where: unfinished.contains)
+    }
+
+    /// The error of a step that cannot run before another one is done.
+    func isMissing(
+        _ missing: LaunchPlan.StepKey, before pending: LaunchPlan.PendingStep
+    ) -> MigrationError {
+        let isHeld = plan.isHeld(missing)
+        let place = plan.places[missing.place].steps.name
+        return MigrationError(
+            isHeld ? .newerThanThisProcess : .stepFailed,
+            "\(pending.step.titleAndSource) was not run: "
+                + (isHeld
+                    ? "a newer app has used \(place), in which step \(missing.id.version) is not done"
+                    : "deferred step \(missing.id.version) is not done"),
+            remedy: isHeld ? "Update the app, or restore \(place)." : "The next launch tries it again.",
+            work: plan.work(of: pending))
+    }
+
+    /// Notes that a step is no longer pending, whoever has done it.
+    func noteEnded(_ pending: LaunchPlan.PendingStep) {
+        unfinished.removeAll { $0 == pending.key }
+        ended.insert(plan.work(of: pending))
+    }
+
+    /// Notes that this run has done a step.
+    func noteDone(_ pending: LaunchPlan.PendingStep, in duration: Duration) {
+        if pending.step.id.kind == .step { tally.completed.append(plan.work(of: pending)) }
+        tally.duration += duration
+        noteEnded(pending)
+    }
+
+    func note(_ outcome: SchemaStepOutcome, of pending: LaunchPlan.PendingStep) {
+        tally.schemaSteps.append(
+            SchemaStep(
+                work: plan.work(of: pending), schemaVersions: outcome.applied, undone: outcome.undone,
+                warnings: outcome.warnings))
+        tally.databaseSize = [tally.databaseSize, outcome.databaseSize].compactMap(\.self).max()
+    }
+
+    func note(_ position: StepPosition, of pending: LaunchPlan.PendingStep) {
+        positions[plan.work(of: pending)] = position
+    }
+}
+
+// MARK: - The lock of deferred steps
+
+extension Run {
+    /// Takes the lock of deferred steps, and finds the deaths in those that ran under it.
+    ///
+    /// - Parameter isBegun: true if this run has begun the step.
+    /// - Returns: nil if another run has the lock, and this one does not wait for it.
+    func deferredLock(for pending: LaunchPlan.PendingStep, isBegun: Bool) throws -> HeldLock? {
+        let name = LockName.batch(of: manager)
+        guard
+            let lock = try lockTimeout.map({ limit in
+                try input.store.lock(name, waitingUpTo: limit) { holder in
+                    MigrationError(
+                        .locked,
+                        "\(holder) is running a deferred step, and did not pause within \(limit)",
+                        remedy: "Launch again when it has finished, or raise the option `lockTimeout`.",
+                        manager: manager, version: pending.step.version)
+                }
+            }) ?? input.store.lock(name).held
+        else { return nil }
+        guard lock.hasDied else { return lock }
+        do {
+            for (index, place) in plan.places.enumerated() {
+                try place.steps.place.store.findDeaths(
+                    of: manager, isDeferred: true,
+                    except: isBegun && index == pending.place ? pending.step.id : nil,
+                    waitingUpTo: input.patience)
+            }
+        } catch {
+            lock.release()
+            throw error
+        }
+        return lock
+    }
+}

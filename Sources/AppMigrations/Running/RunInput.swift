@@ -1,0 +1,34 @@
+import Foundation
+
+/// Everything about a manager that a run needs, and that may cross to the run's thread.
+struct RunInput: Sendable {
+    let registration: Registration
+    let request: LaunchRequest
+    /// The name of the manager whose steps have come to this one.
+    let source: String?
+    let role: MigrationOptions.Role
+    let progress: Progress
+    /// How long to wait for locks and for other writers.
+    let patience: Duration
+    let memory: LaunchMemory
+    let activity: ExpiringActivity
+    let interruption = Interruption()
+
+    var manager: String { request.manager }
+    var store: any RecordStorage { registration.storePlace.store }
+
+    /// The error with which a run ends early; nil unless it was cancelled, or the system is about to suspend the process.
+    var reasonToStop: (any Error)? {
+        interruption.error(manager: manager, progress) ?? (Task.isCancelled ? CancellationError() : nil)
+    }
+
+    /// Takes the lock of launches, and waits while another run holds it.
+    ///
+    /// - Throws: ``MigrationError`` with the code `locked`, when the time is up; the reason to stop.
+    func lock() throws -> RunLock {
+        let held = try store.lock(
+            manager, waitingUpTo: patience, unless: { if let reasonToStop { throw reasonToStop } }
+        ) { RunLock.timeout(manager, $0, patience) }
+        return RunLock(manager, held, in: activity, stop: interruption.suspend)
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+
+/// Where a piece of work ends in a run.
+enum StepEnd {
+    /// It is done, and recorded as far as its own transaction does that.
+    case done
+    /// It has thrown.
+    case failed(WorkFailure)
+    /// It has ended between two batches.
+    case interrupted
+    /// Another run is working on it.
+    case heldElsewhere
+    /// Another run has settled it.
+    case endedElsewhere
+    /// It could not be written down as running.
+    case notStarted(any Error)
+    /// The process has died in it too often.
+    case exhausted(MigrationError)
+}
+
+/// One piece of work in a run: its start is written, it runs, and its end is written.
+final class StepRun {
+    let pending: LaunchPlan.PendingStep
+    private let run: Run
+    private let number: Int
+    private let count: Int
+
+    private var attempt = 1
+    private var started = ContinuousClock.now
+    private var context: MigrationContext?
+    /// Held by a deferred closure until its end is written.
+    private var lock: HeldLock?
+    /// Where a deferred step was left.
+    private var position = StepPosition()
+    /// True once a batch is done.
+    private var hasMoved = false
+
+    /// - Parameter number: the number of the step in the run, from 1.
+    init(_ pending: LaunchPlan.PendingStep, number: Int, of count: Int, in run: Run) {
+        self.pending = pending
+        self.number = number
+        self.count = count
+        self.run = run
+    }
+
+    private var step: MigrationStep { pending.step }
+    private var work: MigrationWork { run.plan.work(of: pending) }
+
+    private var settlement: Settlement {
+        Settlement(work: work, appVersion: run.input.request.current, started: started)
+    }
+
+    /// Writes the start of the step, and does it. Its end is written by ``writeEnd()``.
+    func perform() -> StepEnd {
+        guard step.isDeferred else { return start(from: nil) }
+        do {
+            guard let lock = try run.deferredLock(for: pending, isBegun: false) else { return .heldElsewhere }
+            self.lock = lock
+            let record = try run.store(of: pending).record(of: run.manager)
+            // A launch may be the first one to write in this place; for a deferred run, a record was there.
+            let isFirst = run.plan.places[pending.place].state.record == nil
+            guard record.map({ $0[step.id]?.isSettled != true }) ?? isFirst else { return endedElsewhere() }
+            // Others may run their batches between those of this run; a closure keeps the lock until its end.
+            if step.kind == .batches { release() }
+            return start(from: record?[step.id])
+        } catch {
+            return .notStarted(error)
+        }
+    }
+
+    /// - Parameter state: the state of the work under its lock; nil if the plan knows it.
+    private func start(from state: WorkState?) -> StepEnd {
+        if let deaths = run.plan.exhausted(pending, state) { return .exhausted(.gaveUp(work, step, deaths)) }
+        if case .open(let open) = state { position = open.position ?? position }
+        attempt = run.journal.start(pending, from: state)
+        do {
+            try run.writeStart(of: pending)
+        } catch {
+            run.journal.stop(pending)
+            return .notStarted(error)
+        }
+        announce { .willRun($0) }
+        do {
+            if let end = try run(in: makeContext()) { return end }
+            run.journal.end(pending, settlement)
+            return .done
+        } catch {
+            return .failed(
+                WorkFailure(
+                    error, of: step, work: work, attempt: attempt, build: run.input.request.build,
+                    after: lastFailure, interruption: reason(for: error)))
+        }
+    }
+
+    private func makeContext() -> MigrationContext {
+        started = .now
+        let progress = run.makeProgress(for: pending)
+        run.input.interruption.attach(progress)
+        let checkpoints = Checkpoints(
+            of: work, step, in: run.store(of: pending), waitingUpTo: run.input.patience,
+            isOver: step.isDeferred ? run.isOver : nil)
+        checkpoints.position.withLock { [position] in $0 = position }
+        let context = MigrationContext(
+            manager: run.manager, launch: run.plan.places[pending.place].launch,
+            to: run.input.request.current, version: step.version, attempt: attempt,
+            isOutOfOrder: pending.isOutOfOrder, progress: progress, checkpoints: checkpoints)
+        self.context = context
+        return context
+    }
+
+    /// Does the step.
+    ///
+    /// - Returns: where it ends, if that is before it is done.
+    private func run(in context: MigrationContext) throws -> StepEnd? {
+        switch run.body(of: step) {
+        case .closure, .deferredClosure: try run.caller.run(step, context)
+        case .transaction(let work): try work.perform(context, settlement: settlement)
+        case .schemaStep(let work): run.note(try work.perform(context), of: pending)
+        case .batches(let work): return try runBatches(of: work, context.progress)
+        case .versionChange(let count):
+            guard let from = context.from else { break }
+            for index in 0..<count {
+                if index > 0, let reason = run.input.reasonToStop { throw reason }
+                try run.caller.runVersionChange(index, from: from, to: context.to)
+            }
+        }
+        return nil
+    }
+
+    private func runBatches(of work: any BatchWork, _ progress: Progress) throws -> StepEnd? {
+        var batches = BatchRunner(
+            work, rowsSetAside: position.setAside.count, in: run.input.registration.environment)
+        while true {
+            guard let lock = try run.deferredLock(for: pending, isBegun: true) else {
+                return stopped(.heldElsewhere)
+            }
+            let outcome = try {
+                defer { lock.release() }
+                return try batches.next(settlement, patience: run.batchPatience)
+            }()
+            switch outcome {
+            case .done: return nil
+            case .endedElsewhere: return endedElsewhere()
+            case .rowsLeft(let position, let title):
+                note(position, progress)
+                throw batches.failure(leaving: title)
+            case .more(let position, _):
+                hasMoved = true
+                note(position, progress)
+            }
+            guard try run.pause(after: batches) else { return stopped(.interrupted) }
+        }
+    }
+
+    private func note(_ position: StepPosition, _ progress: Progress) {
+        run.note(position, of: pending)
+        run.show(position, of: pending, in: progress)
+        announce { .didRunBatch($0, done: position.done, of: position.total) }
+    }
+
+    /// Ends before the step has come to its end, and not because of it.
+    private func stopped(_ end: StepEnd) -> StepEnd {
+        run.journal.stop(pending)
+        return end
+    }
+
+    private func endedElsewhere() -> StepEnd {
+        release()
+        run.journal.noteSettled(pending)
+        return .endedElsewhere
+    }
+
+    // MARK: Failures
+
+    /// A cancelled step is one that the run or its own progress has cancelled, whatever type its error has.
+    private func reason(for error: any Error) -> (any Error)? {
+        run.reason(for: error.cause)
+            ?? (error.cause is CancellationError && context?.progress.isCancelled == true
+                ? CancellationError() : nil)
+    }
+
+    /// The failure before, unless the step has got further since.
+    private var lastFailure: String? {
+        guard !hasMoved, context?.checkpoints.hasSaved != true else { return nil }
+        return run.journal.lastFailure(of: pending)
+    }
+
+    // MARK: End
+
+    /// Writes the end of the step, if it cannot wait for the start of the next one, and releases its lock: whoever takes the lock
+    /// next finds the step done.
+    func writeEnd() throws {
+        defer { release() }
+        guard run.writesEndsAtOnce || lock != nil, !run.journal.isWritten(pending.place) else { return }
+        try run.journal.save(only: pending.place)
+    }
+
+    /// Releases the lock of a deferred closure.
+    func release() {
+        lock?.release()
+        lock = nil
+    }
+
+    /// Notes that the step has failed, and tells the app.
+    func noteFailure(_ failure: WorkFailure) {
+        run.journal.stop(pending, failure: failure.code)
+        announce { .didFail($0, failure.cause) }
+    }
+
+    /// Notes that the step is done, and recorded as far as it has to be by now.
+    func noteDone() {
+        let duration = ContinuousClock.now - started
+        run.noteDone(pending, in: duration)
+        announce { .didRun($0, duration: duration) }
+    }
+
+    /// Fills the step's part of the progress.
+    func finishProgress() { context?.progress.finish() }
+
+    /// Sends an event; closures for a version change send none.
+    private func announce(_ event: (MigrationEvent.Step) -> MigrationEvent.Kind) {
+        guard run.caller.hearsEvents, step.kind != .versionChange else { return }
+        run.caller.tell(
+            event(
+                MigrationEvent.Step(
+                    work: work, schemaVersions: step.isSchemaStep ? pending.schema.apply : nil,
+                    attempt: attempt, number: number, count: count, title: step.title)))
+    }
+}

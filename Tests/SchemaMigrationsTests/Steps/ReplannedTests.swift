@@ -1,0 +1,90 @@
+import AppMigrations
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestTraits
+import Testing
+
+@Suite("A launch is complete only when nothing is pending any more:", .timed)
+struct ReplannedTests {
+    let app: App
+
+    init() throws { app = try App() }
+
+    private func manager(
+        _ version: String, _ database: DatabaseQueue, inDatabase: Bool, erasing: Bool
+    ) throws -> MigrationManager {
+        let manager = try app.manager(version, store: inDatabase ? .database(database) : nil)
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema(), in: database)
+        if version == "2.0" {
+            manager.whenMigratingToVersion("2.0") { [log = app.log] in
+                log.add("2.0")
+                if erasing { try database.erase() }
+            }
+        }
+        return manager
+    }
+
+    @Test("a closure that erases a database leaves it with the tables that its schema step makes")
+    func erased() throws {
+        let database = try app.open()
+        try manager("1.0", database, inDatabase: false, erasing: false).migrate()
+        let report = try manager("2.0", database, inDatabase: false, erasing: true).migrate()
+        #expect(report.launch == .upgrade(from: "1.0"))
+        #expect(report.completed.map(\.version) == ["2.0"])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["10", "12", "20"]])
+        #expect(try database.read { try $0.tableExists("book") })
+        #expect(app.log.lines == ["2.0"])
+        let again = try manager("2.0", database, inDatabase: false, erasing: true).migrate()
+        #expect(again.launch == .relaunch)
+        #expect(again.completed == [] && again.schemaSteps == [])
+        #expect(app.log.lines == ["2.0"])
+    }
+
+    @Test("also where the manager's record was in that database, and no step runs twice")
+    func erasedRecord() throws {
+        let database = try app.open()
+        try manager("1.0", database, inDatabase: true, erasing: false).migrate()
+        let report = try manager("2.0", database, inDatabase: true, erasing: true).migrate()
+        #expect(report.completed.map(\.version) == ["2.0"])
+        #expect(try database.read { try $0.tableExists("book") })
+        #expect(app.log.lines == ["2.0"])
+        #expect(try manager("2.0", database, inDatabase: true, erasing: true).migrate().launch == .relaunch)
+        #expect(app.log.lines == ["2.0"])
+    }
+
+    @Test("a step in a database that another one has erased runs in the tables of its version")
+    func laterStep() throws {
+        let database = try app.open()
+        try manager("1.0", database, inDatabase: false, erasing: false).migrate()
+        let manager = try manager("2.0", database, inDatabase: false, erasing: true)
+        manager.whenMigratingToVersion("2.0-1", in: database, onFreshInstall: .run) { db in
+            try db.execute(sql: "INSERT INTO book(title) VALUES ('by 2.0-1')")
+        }
+        #expect(try manager.migrate().completed.map(\.version) == ["2.0", "2.0-1"])
+        #expect(try app.titles() == ["by 2.0-1"])
+    }
+}
+
+@Suite("A file that can never run", .timed)
+struct RefusedFileTests {
+    @Test(
+        "keeps every step of the launch from running, with the migrator's own advice",
+        arguments: ["BEGIN; CREATE TABLE t(x); COMMIT", "-- migrations: transaction=none\nVACUUM; ANALYZE"])
+    func refused(sql: String) throws {
+        let app = try App()
+        let database = try app.open()
+        let schema = try SchemaMigrator(
+            migrations: [SQLMigration(version: 10, name: "first", sql: sql)])
+        let own = try #require(throws: MigrationError.self) { try schema.migrate(database) }
+        let manager = try app.manager("2.0", adopting: Adoption { "1.0" })
+        manager.whenMigratingToVersion("1.5") { app.log.add("1.5") }
+        manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(app.log.lines == [])
+        #expect(error.code == .invalidMigration && error.code == own.code)
+        #expect(error.remedy == own.remedy)
+        #expect(error.message.contains("10_first"))
+        #expect(try !FileManager.default.fileExists(atPath: app.storeURL.path), "nothing is written")
+    }
+}
