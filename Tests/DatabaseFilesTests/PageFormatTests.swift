@@ -133,6 +133,26 @@ struct PageFormatTests {
         #expect(count == [50])
     }
 
+    @Test("gets its rows back when a long row seems to fill a larger page")
+    func longRow() throws {
+        let names = ["a", "b", "c", "d"]
+        // One of them has a page with which four pages begin.
+        let schema = try SchemaMigrator(
+            tables: names.map { "CREATE TABLE \($0)(id INTEGER PRIMARY KEY, text TEXT);" }.joined())
+        let queue = try DatabaseQueue(path: path)
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA page_size = 2048") }
+        try schema.migrate(queue)
+        try queue.write { db in
+            for (name, id) in names.flatMap({ name in (1...7).map { (name, $0) } }) {
+                let text = String(repeating: "-", count: id == 1 ? 6_144 : 40)
+                try db.execute(sql: "INSERT INTO \(name) VALUES (?, ?)", arguments: [id, text])
+            }
+        }
+        try queue.close()
+        try change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }
+        #expect(try file.salvage(into: schema).saved == 28)
+    }
+
     @Test("keeps texts that are none, where nothing is wrong with their pages")
     func strangeTexts() throws {
         let schema = try notes()

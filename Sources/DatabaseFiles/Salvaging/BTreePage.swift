@@ -45,7 +45,6 @@ struct BTreePage {
 
     /// The place behind the last cell or free block.
     var contentEnd: Int { content.upperBound }
-    var contentSize: Int { content.count }
     var isLeaf: Bool { kind.isLeaf }
     var isTable: Bool { kind.isTable }
 

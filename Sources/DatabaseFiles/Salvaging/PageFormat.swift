@@ -9,9 +9,9 @@ extension PageFormat {
     /// Finds out how the pages of a file are to be read.
     ///
     /// The size of a page is that of the journal, which has a checksum, or else the one in the header, if the file has as
-    /// many pages as the header says, or pages of that size are without a fault. If not, it is the size at which most of the file is pages whose cells fill them without
-    /// a gap, which hardly ever happens by chance. Such pages also tell how many bytes are reserved at their ends, and their
-    /// texts in which encoding they are.
+    /// many pages as the header says, or pages of that size are without a fault. If not, it is the size at which most cells
+    /// are in pages that they fill without a gap, which hardly ever happens by chance. Such pages also tell how many bytes are
+    /// reserved at their ends, and their texts in which encoding they are.
     ///
     /// - Returns: nil if no row can be read in any way, as in a file that is encrypted.
     static func find(_ file: DamagedFile, _ journal: JournalPages?) throws -> PageFormat? {
@@ -22,7 +22,7 @@ extension PageFormat {
             let sample = try PageSample(file, journal, pageSize: size, header)
             if best.map({ sample.weight > $0.weight }) ?? true { best = sample }
             // The header's own size is plausible if pages of it are without a fault.
-            if size == header.pageSize, sample.weight.whole > 0 { break }
+            if size == header.pageSize, sample.weight.cells > 0 { break }
         }
         guard let best, best.isReadable else { return nil }
         return PageFormat(
@@ -46,11 +46,13 @@ private struct PageSample {
     /// The number of bytes that are reserved at the end of most pages.
     private(set) var reserved: Int
     private(set) var texts: [ArraySlice<UInt8>] = []
-    /// The number of bytes in pages without a fault, and of those in rows that can be read.
-    var weight: (whole: Int, rows: Int) { (wholeBytes, rowBytes) }
+    /// The number of cells in pages without a fault, and of bytes in rows that can be read.
+    ///
+    /// A page has as many cells if it is taken for a larger one, but a long row in it seems to have more bytes.
+    var weight: (cells: Int, rows: Int) { (wholeCells, rowBytes) }
     /// True if there are rows: three at least, as noise may look like one, unless a page is without a fault.
-    var isReadable: Bool { wholeBytes > 0 || rows >= 3 }
-    private var (wholeBytes, rowBytes, rows) = (0, 0, 0)
+    var isReadable: Bool { wholeCells > 0 || rows >= 3 }
+    private var (wholeCells, rowBytes, rows) = (0, 0, 0)
 
     init(_ file: DamagedFile, _ journal: JournalPages?, pageSize: Int, _ header: DatabaseHeader) throws {
         self.pageSize = pageSize
@@ -66,7 +68,7 @@ private struct PageSample {
         try read(sample)
     }
 
-    /// Chooses the number of reserved bytes with which most pages are without a fault.
+    /// Chooses the number of reserved bytes with which most cells are in pages without a fault.
     private mutating func choose(from sample: [(Int, [UInt8])], _ header: DatabaseHeader) throws {
         var weights: [Int: Int] = [:]
         for (number, bytes) in sample {
@@ -79,13 +81,13 @@ private struct PageSample {
             where (0...255).contains(reserved) && pageSize - reserved >= 480 {
                 guard let page = BTreePage(number, bytes, usableSize: pageSize - reserved), page.isWhole
                 else { continue }
-                weights[reserved, default: 0] += page.contentSize
+                weights[reserved, default: 0] += page.cells.count
             }
         }
         let best = weights.max {
             ($0.value, $0.key == header.reserved ? 1 : 0) < ($1.value, $1.key == header.reserved ? 1 : 0)
         }
-        if let best { (reserved, wholeBytes) = (best.key, best.value) }
+        if let best { (reserved, wholeCells) = (best.key, best.value) }
     }
 
     /// Reads the rows that are in one page.
