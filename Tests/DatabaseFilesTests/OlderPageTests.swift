@@ -40,4 +40,36 @@ struct OlderPageTests {
         #expect(try saved.integers("SELECT count(*) FROM note WHERE text LIKE 'note ' || id || ' %'") == [31])
         #expect(try saved.integers("SELECT count(*) FROM note WHERE id <= 17 AND id % 2 = 0") == [8])
     }
+    @Test("gets the rows back of two leaves beside each other whose rows have moved on, and were changed")
+    func changedNeighbours() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("app.sqlite")
+        // The other table has SQLite note the last keys, in a table of two columns without a type.
+        let schema = try SchemaMigrator(
+            tables: "CREATE TABLE note(a, b); CREATE TABLE other(id INTEGER PRIMARY KEY AUTOINCREMENT)")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.write { db in
+            for id in 1...200 {
+                try db.execute(
+                    sql: "INSERT INTO note VALUES (?, ?)",
+                    arguments: [id, String(repeating: "-", count: 40)])
+            }
+        }
+        let older = try DatabasePages(path: path).read()
+        // They need more room, so that rows of the first leaves go to later ones.
+        try queue.write { try $0.execute(sql: "UPDATE note SET b = b || '++++++++++'") }
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        let root = try pages.root("note")
+        for index in [0, 1] {
+            let page = try pages.child(index, of: root)
+            try pages.change { $0.replaceSubrange(pages.range(page), with: older[pages.range(page)]) }
+        }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        let saved = try DatabaseQueue(path: path)
+        #expect(
+            try saved.integers("SELECT count(*) FROM note WHERE a = rowid") == [200],
+            "\(report.debugDescription)")
+    }
 }

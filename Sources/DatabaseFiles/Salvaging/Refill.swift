@@ -165,7 +165,7 @@ struct Refill {
         // The largest first, as others may be older copies of a part of them.
         for tree in damaged.loose.sorted(by: { $0.leaves.count > $1.leaves.count }) {
             let all = try damaged.layouts(fitting: tree, among: layouts, .possible)
-            if let layout = try owner(of: tree, all.filter { !complete.contains($0.name) }), isFilled(layout),
+            if let layout = try owner(of: tree, all, complete), isFilled(layout),
                 !mayBeDeleted(tree), !shadows.contains(layout.name),
                 try !damaged.layouts(fitting: tree, among: [layout]).isEmpty
             {
@@ -196,13 +196,16 @@ struct Refill {
 
     /// Returns the table that a tree is a part of, if it can be a part of no other one.
     ///
-    /// A page whose keys fit nowhere can be an older one of a table that leads to it, if the table has some of its rows, too:
-    /// they were moved when SQLite divided the page.
-    private func owner(of tree: DamagedTree, _ rivals: [TableLayout]) throws -> TableLayout? {
+    /// A page whose keys fit nowhere can be an older one of a table that leads to it: if no other table, complete or not, can
+    /// have its rows, or if the table has some of them, too, which were moved when SQLite divided the page.
+    private func owner(
+        of tree: DamagedTree, _ all: [TableLayout], _ complete: Set<SQLName>
+    ) throws -> TableLayout? {
+        let rivals = all.filter { !complete.contains($0.name) }
         let holding = rivals.filter { canHold($0, tree) }
         guard holding.isEmpty else { return holding.count == 1 ? holding[0] : nil }
         guard rivals.count == 1, lost[rivals[0].name]?.pages.contains(tree.root) == true,
-            let own = damaged.tree(of: rivals[0].name), try damaged.share(tree, own)
+            let own = damaged.tree(of: rivals[0].name), try all.count == 1 || damaged.share(tree, own)
         else { return nil }
         return rivals[0]
     }

@@ -74,10 +74,19 @@ struct TableLayout {
 
     /// The type of a column.
     ///
-    /// SQLite's full-text tables declare none for the ids of their own pages.
+    /// SQLite declares none for the last keys and the statistics of tables, nor for the pages of full-text tables, and knows
+    /// what it writes there.
     private static func type(of column: SQLName, declared: String, in table: SQLName) -> String {
-        guard declared.isEmpty, table.folded.hasSuffix("_idx") else { return declared }
-        return ["segid": "INTEGER", "term": "BLOB", "pgno": "INTEGER"][column] ?? declared
+        guard declared.isEmpty else { return declared }
+        let types: [SQLName: String] =
+            switch table.folded {
+            case "sqlite_sequence": ["name": "TEXT", "seq": "INTEGER"]
+            case "sqlite_stat1": ["tbl": "TEXT", "idx": "TEXT", "stat": "TEXT"]
+            case let name where name.hasSuffix("_idx"):
+                ["segid": "INTEGER", "term": "BLOB", "pgno": "INTEGER"]
+            default: [:]
+            }
+        return types[column] ?? declared
     }
 
     private init(name: SQLName, hasRowid: Bool, isIndex: Bool, columns: [Column]) {
