@@ -147,10 +147,12 @@ struct SalvagedJournalTests {
         #expect(report.description == "500 entries were saved (folder: 400, note: 100).")
     }
 
-    @Test("is saved without a journal with which it is damaged, and without which it is intact")
-    func olderJournal() throws {
+    @Test(
+        "is saved without an old journal with which its pages contradict each other, and without which they agree",
+        arguments: [false, true])
+    func olderJournal(isPageLost: Bool) throws {
         var old: Data?
-        try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
+        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
             try addNotes(1...100, db)
             try db.beginTransaction()
             try addNotes(101...3_000, db)
@@ -159,6 +161,51 @@ struct SalvagedJournalTests {
             try db.execute(sql: "INSERT INTO folder SELECT id, 'folder', 'red' FROM note")
         }
         try #require(old).write(to: URL(fileURLWithPath: path + "-journal"))
+        if isPageLost { try pages.erase(root) }
+        _ = try file.salvage(into: schema)
+        #expect(try ids().count == 3_000)
+    }
+
+    @Test("is saved without an old journal that brings rows back whose pages are those of others since")
+    func olderChains() throws {
+        var old: Data?
+        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
+            for id in 1...60 {
+                try db.execute(sql: "INSERT INTO note VALUES (?, hex(zeroblob(5000)))", arguments: [id])
+            }
+            try db.beginTransaction()
+            try db.execute(sql: "UPDATE note SET text = 'short'")
+            old = FileManager.default.contents(atPath: folder.path("original.sqlite-journal"))
+            try db.commit()
+            for id in 1...300 {
+                try db.execute(
+                    sql: "INSERT INTO folder VALUES (?, 'folder', hex(zeroblob(200)))", arguments: [id])
+            }
+        }
+        try #require(old).write(to: URL(fileURLWithPath: path + "-journal"))
+        try pages.erase(root)
+        let report = try file.salvage(into: schema)
+        #expect(report.description == "360 entries were saved (folder: 300, note: 60).")
+        let saved = try DatabaseQueue(path: path)
+        #expect(try saved.integers("SELECT count(*) FROM note WHERE text = 'short'") == [60])
+    }
+
+    @Test(
+        "is saved without an old log with which its pages contradict each other, and without which they agree"
+    )
+    func olderLog() throws {
+        var old: Data?
+        let root = try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in
+            try addNotes(1...300, db)
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            try db.execute(sql: "UPDATE note SET text = upper(text) WHERE id = 1")
+            old = FileManager.default.contents(atPath: folder.path("original.sqlite-wal"))
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            try addNotes(301...3_000, db)
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        try #require(old).write(to: URL(fileURLWithPath: path + "-wal"))
+        try pages.erase(root)
         _ = try file.salvage(into: schema)
         #expect(try ids().count == 3_000)
     }

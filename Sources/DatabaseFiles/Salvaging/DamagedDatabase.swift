@@ -26,6 +26,8 @@ struct DamagedDatabase {
     private(set) var unknownFreePages = 0
     /// True if it is known which pages are those of deleted rows.
     private(set) var knowsFreePages = false
+    /// True if a page of a tree is not what its parent says, and not merely lost.
+    private(set) var hasContradiction = false
 
     /// Reads the structure of a file.
     ///
@@ -50,6 +52,7 @@ struct DamagedDatabase {
         for entry in entries where entry.root > 1 && counts[entry.root] == 1 {
             trees[entry.root] = try walk.walk(entry.root)
         }
+        hasContradiction = walk.hasContradiction
         walk.releaseContested(&trees)
         let unknown = try UnknownPages(pages, header, except: walk.seen)
         knowsFreePages = unknown.hasWholeList

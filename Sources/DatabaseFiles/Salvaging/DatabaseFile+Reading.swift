@@ -16,13 +16,13 @@ extension DatabaseFile {
                 .misuse, place, "is empty, so there is nothing to salvage", "Open it instead.")
         }
         if DatabaseHeader(try file.read(at: 0, count: 100)).isOfNewerFormat { throw newerFormat(place) }
-        var journals = try journals(of: place)
+        let journals = try journals(of: place)
+        var own = [Set(journals.keys)]
         // SQLite takes an empty file for a new database, and removes its journals.
-        if file.size > 0 {
-            guard let own = try journalsOfDamaged(place, Set(journals.keys), interrupter) else { return nil }
-            journals = journals.filter { own.contains($0.key) }
-        }
-        guard let damaged = try DamagedDatabase.read(file, JournalPages.joining(journals)) else {
+        if file.size > 0 { own = try journalsOfDamaged(place, own[0], interrupter) }
+        if own.isEmpty { return nil }
+        let choices = own.map { own in JournalPages.joining(journals.filter { own.contains($0.key) }) }
+        guard let damaged = try DamagedDatabase.read(file, withOneOf: choices) else {
             throw nothingToRead(place)
         }
         let history = try SchemaHistory(migrations, configuration, interrupter)
@@ -49,19 +49,20 @@ extension DatabaseFile {
         return journals
     }
 
-    /// Finds out which journals belong to a damaged database.
+    /// Finds out which journals can belong to a damaged database.
     ///
     /// A database that is intact without a journal, and damaged with it, never had it: it is that of another database, or an
     /// older one.
     ///
-    /// - Returns: nil if the database is intact with all of them.
+    /// - Returns: the possible sets of journals, the largest first; none if the database is intact with all of them.
     private func journalsOfDamaged(
         _ place: URL, _ all: Set<JournalKind>, _ interrupter: Interrupter
-    ) throws -> Set<JournalKind>? {
-        if try isIntact(place, with: all, interrupter) { return nil }
+    ) throws -> [Set<JournalKind>] {
+        if try isIntact(place, with: all, interrupter) { return [] }
         let fewer = Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
-        return try fewer.sorted { $0.count > $1.count }.first { try isIntact(place, with: $0, interrupter) }
-            ?? all
+            .sorted { ($0.count, $0.contains(.log) ? 1 : 0) > ($1.count, $1.contains(.log) ? 1 : 0) }
+        if let own = try fewer.first(where: { try isIntact(place, with: $0, interrupter) }) { return [own] }
+        return [all] + fewer
     }
 
     /// Asks SQLite about a copy of a database with some of its journals.

@@ -69,6 +69,8 @@ struct TreeWalk {
     private(set) var contested: Set<Int> = []
     /// How often a page was not what its parent says.
     private var refusals: [Int: Int] = [:]
+    /// True if a page was not what its parent says, although it can be read, or is beyond the end.
+    private(set) var hasContradiction = false
 
     init(_ pages: PageSource) { self.pages = pages }
 
@@ -79,8 +81,12 @@ struct TreeWalk {
     ///
     /// - Parameter isTable: the kind that it has to have; nil for the kind of its root.
     mutating func walk(_ root: Int, isTable: Bool? = nil) throws -> DamagedTree? {
-        guard let page = try pages.tree(root), isTable ?? page.isTable == page.isTable else { return nil }
+        guard let page = try pages.tree(root), isTable ?? page.isTable == page.isTable else {
+            if try !pages.isLost(root) { hasContradiction = true }
+            return nil
+        }
         guard !seen.contains(root) else {
+            hasContradiction = true
             if page.isLeaf { contested.insert(root) }
             refusals[root, default: 0] += 1
             return nil
@@ -153,6 +159,7 @@ struct TreeWalk {
                 let page = try pages.tree(place.number), page.isTable == tree.isTable,
                 place.number == tree.root || !page.cells.isEmpty
             else {
+                if try !pages.isLost(place.number) { hasContradiction = true }
                 note(isReadable: false)
                 continue
             }
@@ -162,6 +169,7 @@ struct TreeWalk {
             guard isPart, seen.insert(place.number).inserted else {
                 if isPart, page.isLeaf { contested.insert(place.number) }
                 refusals[place.number, default: 0] += 1
+                hasContradiction = true
                 note(isReadable: isDeepEnough && !isPart)
                 continue
             }
@@ -234,5 +242,13 @@ struct TreeWalk {
         }
         seen.subtract(contested)
         contested = []
+    }
+}
+
+extension PageSource {
+    /// Returns true if there should be a page of a tree, and no cell can be read in it.
+    fileprivate func isLost(_ number: Int) throws -> Bool {
+        guard number >= 1, number <= pageCount else { return false }
+        return try tree(number)?.cells.isEmpty ?? true
     }
 }
