@@ -44,6 +44,7 @@ struct RecoverShell: Sendable {
             for (table, key, row) in SalvageSnapshot(readable: db, tables, at: input.version).entries {
                 switch input.truth.judge(row, key, in: table) {
                 case .right, .earlier: result.right += 1
+                case .deletedEarlier: continue
                 case .gone, .unknown: result.wrong += 1
                 }
             }

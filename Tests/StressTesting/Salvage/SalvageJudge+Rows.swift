@@ -7,6 +7,7 @@ extension SalvageJudge {
             case .right, .earlier:
                 verdict.right += 1
                 continue
+            case .deletedEarlier: continue
             case .gone(.deleted) where mayComeBack: hidden += 1
             case .gone(let fate): verdict.add(Self.kind(of: fate), "\(table) \(row)")
             case .unknown: judgeUnknown(row, key, in: table, &hidden, &verdict)
@@ -37,7 +38,7 @@ extension SalvageJudge {
         let detail = "\(table) has \(row), and had \(was)"
         if let other = owner(of: row), other != table {
             verdict.add(other == "foreign" ? .foreignDatabase : .foreignRow, detail)
-        } else if mayGoOnElsewhere(key, in: table) {
+        } else if mayGoOnElsewhere(row, key, in: table) {
             hidden += 1
         } else if !verdict.kind.page.changesValues {
             verdict.add(.unknownRow, detail)
@@ -69,8 +70,13 @@ extension SalvageJudge {
     /// True if the damage has hit the pages on which a row goes on, or has brought a page back from which it goes on to pages
     /// that are another row's since.
     ///
-    /// Nothing on such a page says whose it is (fileformat2.html, 1.6), or what was on it.
-    private func mayGoOnElsewhere(_ key: SalvageRow, in table: String) -> Bool {
+    /// Nothing on such a page says whose it is (fileformat2.html, 1.6), or what was on it. Where an old journal mixes pages of
+    /// several states, these can be the pages of every row that is too long for one.
+    private func mayGoOnElsewhere(_ row: SalvageRow, _ key: SalvageRow, in table: String) -> Bool {
+        if input.map == nil {
+            return template.shape.isTooLong(
+                row, hasRowid: template.tables.first { $0.mark == table }?.hasRowid ?? true)
+        }
         let name = template.tables.first { $0.mark == table }?.name(at: input.version) ?? table
         guard let tree = input.map?.trees[name] ?? input.map?.trees["\(name)_content"] else { return false }
         let chains = tree.leaves.flatMap(\.rows).filter { [.integer($0.id)] == key }.map(\.chain)
@@ -94,7 +100,7 @@ extension SalvageJudge {
     }
 
     /// Returns true if a row refers to no row, or to one that was saved.
-    private func hasParent(_ key: SalvageRow, of table: SalvageTable, _ rows: SalvageSnapshot) -> Bool {
+    func hasParent(_ key: SalvageRow, of table: SalvageTable, _ rows: SalvageSnapshot) -> Bool {
         guard table.mark == "child", let row = input.truth.rows[table.mark, key] else { return true }
         return rows["twin_a", [row[row.count - 1]]] != nil
     }

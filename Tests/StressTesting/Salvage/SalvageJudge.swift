@@ -44,8 +44,10 @@ struct SalvageJudge {
 
     /// Judges an error that says that no row can be read.
     private func judgeEmptyHands(_ text: String, _ verdict: inout SalvageVerdict) {
-        let reachable = template.tables.reduce(0) {
-            $0 + input.reachableKeys(of: $1.name(at: input.version) ?? "").count
+        let reachable = template.tables.reduce(0) { sum, table in
+            let keys = input.reachableKeys(of: table.name(at: input.version) ?? "")
+            // Rows whose parent is lost are not saved.
+            return sum + keys.count { hasParent($0, of: table, SalvageSnapshot()) }
         }
         if reachable > 0 { verdict.add(.refused, "\(reachable) rows can be reached: \(text)") }
         if let recovered = verdict.recovered, recovered.right > 0 {

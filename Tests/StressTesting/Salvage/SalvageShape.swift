@@ -63,6 +63,19 @@ struct SalvageShape: Sendable {
         }
     }
 
+    /// Returns true if a row is too long for one page, so that it goes on in others (fileformat2.html, 1.6).
+    func isTooLong(_ row: SalvageRow, hasRowid: Bool) -> Bool {
+        let sizes = row.map { value -> Int in
+            switch value {
+            case .null, .integer: 1
+            case .real: 9
+            case .text(let bytes): 1 + bytes.count * (encoding == .utf8 ? 1 : 2)
+            case .blob(let bytes): 1 + bytes.count
+            }
+        }
+        return sizes.reduce(1, +) > (hasRowid ? usableSize - 35 : (usableSize - 12) * 64 / 255 - 23)
+    }
+
     /// Creates a database of this format without tables.
     func create(at file: URL) throws {
         try execute(

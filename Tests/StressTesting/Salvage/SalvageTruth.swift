@@ -52,6 +52,8 @@ struct SalvageTruth: Sendable {
         case right
         /// An earlier value that was committed, where the damage has brought it back.
         case earlier
+        /// A row that was deleted since, where the damage has brought it back: whoever leaves it out has lost nothing.
+        case deletedEarlier
         case gone(SalvagePast.Fate)
         /// A row that never was.
         case unknown
@@ -60,7 +62,9 @@ struct SalvageTruth: Sendable {
     func judge(_ row: SalvageRow, _ key: SalvageRow, in table: String) -> Judgement {
         if rows[table, key] == row { return .right }
         let mayBeEarlier = earlierKeys.map { $0[table]?.contains(key) ?? false } ?? true
-        if mayBeEarlier, earlier.contains(where: { $0[table, key] == row }) { return .earlier }
+        if mayBeEarlier, earlier.contains(where: { $0[table, key] == row }) {
+            return rows[table, key] == nil ? .deletedEarlier : .earlier
+        }
         return past.fate(of: row, key, in: table, now: rows).map(Judgement.gone) ?? .unknown
     }
 }
