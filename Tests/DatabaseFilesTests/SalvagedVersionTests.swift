@@ -209,4 +209,41 @@ struct SalvagedVersionTests {
         let report = try DatabaseFile(path: path).salvage(into: schema)
         #expect(report.tables.first?.name == "pair" && report.tables.first?.saved == 2)
     }
+
+    @Test("is no newer one because a bit has flipped in the name of a column")
+    func flippedBit() throws {
+        let expected = try make(Self.schema(), upTo: 3)
+        try eraseLedger()
+        try pages.erase(pages.root("schema_migrations_details"))
+        try pages.change { data in
+            let name = try #require(data.firstRange(of: Data("y TEXT NOT NULL".utf8)))
+            data[name.lowerBound] = UInt8(ascii: "q")
+        }
+        let report = try DatabaseFile(path: path).salvage(into: Self.schema())
+        #expect(report.schemaVersion == "\(Self.files[2].0)")
+        #expect(try salvaged() == expected)
+    }
+
+    @Test("is not that of numbers in another table's page that is in the ledger's place")
+    func otherTableInPlace() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "a",
+                sql: """
+                    CREATE TABLE note(text TEXT);
+                    CREATE TABLE part(number INTEGER, name TEXT, PRIMARY KEY (number, name)) WITHOUT ROWID;
+                    """),
+            SQLMigration(version: 2, name: "b", sql: "CREATE TABLE other(id INTEGER PRIMARY KEY)"),
+        ])
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue, upTo: 1)
+        try queue.write {
+            try $0.execute(
+                sql: "INSERT INTO note VALUES ('note'); INSERT INTO part VALUES (1, 'a'), (2, 'b')")
+        }
+        try queue.close()
+        try pages.swap(pages.root("part"), pages.root("sqlite_autoindex_schema_migrations_1"))
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(report.schemaVersion == "1")
+    }
 }

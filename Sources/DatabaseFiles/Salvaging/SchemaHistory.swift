@@ -146,15 +146,23 @@ struct SchemaHistory {
         for layout in entries.flatMap(\.layouts) where !layout.isIndex {
             known[layout.name, default: []].formUnion(layout.columns.map(\.name))
         }
+        let texts = Dictionary(damaged.entries.map { ($0.name, $0.sql ?? "") }) { first, _ in first }
         for layout in try OwnSchema(damaged, configuration).layouts where !layout.isIndex {
-            guard let names = known[layout.name], !migrations.ledgerTables.contains(layout.name) else {
-                continue
-            }
+            guard let names = known[layout.name], !migrations.ledgerTables.contains(layout.name),
+                !isNearlyKnown(texts[layout.name] ?? "", layout.name)
+            else { continue }
             if let column = layout.columns.first(where: { !names.contains($0.name) }) {
                 return (layout.name, column.name)
             }
         }
         return nil
+    }
+
+    /// Returns true if a definition differs from a known one in a single character: then a bit in it has flipped.
+    private func isNearlyKnown(_ text: String, _ table: SQLName) -> Bool {
+        entries.compactMap { $0.definitions[table] }.contains { known in
+            known.utf16.count == text.utf16.count && zip(known.utf16, text.utf16).count { $0 != $1 } == 1
+        }
     }
 }
 
