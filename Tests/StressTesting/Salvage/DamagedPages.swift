@@ -92,6 +92,8 @@ struct DamagedPages {
         for leaf in leaves where leaf.number * size <= older.count {
             input.files.main.replaceSubrange(pageRange(leaf.number), with: older[pageRange(leaf.number)])
         }
+        let free = input.map?.free(in: older, template.shape) ?? []
+        input.hasOlderFreePage = leaves.contains { free.contains($0.number) }
         // The keys between the rows before and behind the two leaves.
         input.truth.earlierKeys = [table.mark: input.keys(of: table, around: leaves)]
     }

@@ -49,6 +49,12 @@ struct PageMap: Sendable {
         }
     }
 
+    /// Returns the pages that were free in an earlier image, in which the trees had the same roots.
+    func free(in older: [UInt8], _ shape: SalvageShape) -> Set<Int> {
+        let map = PageMap(older, shape, roots: trees.mapValues(\.root))
+        return map.free.union(map.trunks)
+    }
+
     /// The bytes of a page.
     func range(of page: Int) -> Range<Int> { (page - 1) * pageSize..<page * pageSize }
 

@@ -20,6 +20,8 @@ struct SalvageInput: Sendable {
     var isNewer = false
     /// True if two pages have changed places.
     var isSwapped = false
+    /// True if a page was put back that had deleted rows then, so that nothing in the file shows that they were deleted.
+    var hasOlderFreePage = false
     /// The file as it was earlier, if pages of it are to be put back.
     var older: [UInt8]?
 

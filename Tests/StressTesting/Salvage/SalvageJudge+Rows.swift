@@ -58,10 +58,11 @@ extension SalvageJudge {
 
     // MARK: What nothing in the file shows
 
-    /// True if a page of deleted rows has changed places with another one, or if neither the header nor the list of free
-    /// pages says that it is one.
+    /// True if a page of deleted rows has changed places with another one or was put back in the place of a leaf, or if
+    /// neither the header nor the list of free pages says that it is one.
     private var mayComeBack: Bool {
         guard let map = input.map else { return false }
+        if input.hasOlderFreePage { return true }
         let isMoved = !map.free.union(map.trunks).isDisjoint(with: input.touched)
         let isUnlisted = input.touched.contains(1) && !map.trunks.isDisjoint(with: input.touched)
         return isUnlisted || isMoved && input.isSwapped
