@@ -71,4 +71,22 @@ struct LongRowTests {
         #expect(report.tables.map(\.unreadable) == [1])
         #expect(try ids() == Array(1...3_000).filter { $0 != 1_700 })
     }
+
+    @Test("is saved with those of pages that have changed places")
+    func swapped() throws {
+        // Four on each page, which go on in one each.
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in
+            try db.execute(sql: "DELETE FROM note")
+            for id in 1...100 {
+                try db.execute(
+                    sql: "INSERT INTO note VALUES (?, ?, CAST(hex(zeroblob(2500)) AS BLOB))",
+                    arguments: [id, "note \(id)"])
+            }
+        }
+        try queue.close()
+        let root = try pages.root("note")
+        try pages.swap(pages.child(2, of: root), pages.child(7, of: root))
+        #expect(try DatabaseFile(path: path).salvage(into: schema).saved == 100)
+    }
 }

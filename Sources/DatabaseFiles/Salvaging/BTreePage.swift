@@ -155,8 +155,9 @@ extension PageSource {
 
     /// Returns the record of a cell; nil if a part of it is missing.
     ///
-    /// - Parameter chain: gets the overflow pages.
+    /// - Parameter chain: gets the overflow pages, in the place of those of another cell.
     func record(of cell: BTreePage.Cell, in page: BTreePage, _ chain: inout [Int]) throws -> SavedRecord? {
+        chain.removeAll(keepingCapacity: true)
         guard let first = cell.overflow else {
             return SavedRecord(page.bytes, in: cell.local, encoding: encoding, isTrusted: page.isHealthy)
         }

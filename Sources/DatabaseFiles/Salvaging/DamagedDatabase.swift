@@ -89,7 +89,6 @@ struct DamagedDatabase {
         var lost = page.cells.count - cells.count + page.brokenCells
         var chain: [Int] = []
         for cell in cells {
-            chain.removeAll(keepingCapacity: true)
             if let record = try pages.record(of: cell, in: page, &chain) {
                 try body(cell.rowid, record)
             } else {
