@@ -133,8 +133,10 @@ struct PageFormatTests {
         #expect(count == [50])
     }
 
-    @Test("gets its rows back when a long row seems to fill a larger page")
-    func longRow() throws {
+    @Test(
+        "gets its rows back when a long row seems to fill a larger page, whether the header says so or not",
+        arguments: [false, true])
+    func longRow(isStated: Bool) throws {
         let names = ["a", "b", "c", "d"]
         // One of them has a page with which four pages begin.
         let schema = try SchemaMigrator(
@@ -149,7 +151,13 @@ struct PageFormatTests {
             }
         }
         try queue.close()
-        try change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }
+        try change { data in
+            if isStated {
+                data[16] = 0x20
+            } else {
+                data.replaceSubrange(0..<100, with: Data(count: 100))
+            }
+        }
         #expect(try file.salvage(into: schema).saved == 28)
     }
 
@@ -171,6 +179,25 @@ struct PageFormatTests {
         try change { $0[0] = 0 }
         _ = try file.salvage(into: schema)
         #expect(try DatabaseQueue(path: path).strings(values) == before)
+    }
+
+    @Test("keeps texts that are none in what is left of the last page")
+    func strangeTextsOfCutPage() throws {
+        let schema = try notes()
+        try make(rows: 1, schema)
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in
+            for id in 2...200 {
+                try db.execute(
+                    sql: "INSERT INTO note VALUES (?, CAST(x'ff00fe' AS TEXT), hex(zeroblob(40)))",
+                    arguments: [id])
+            }
+        }
+        try queue.close()
+        try change { $0.removeLast(300) }
+        _ = try file.salvage(into: schema)
+        let last = try DatabaseQueue(path: path).strings("SELECT hex(title) FROM note WHERE id = 200")
+        #expect(last == ["FF00FE"])
     }
 
     @Test("is left as it is if nothing can be read")

@@ -88,7 +88,8 @@ struct BTreePage {
         (self.cells, brokenCells) = (cells, broken)
         self.content = min(contentStart, end)..<end
         isWhole = broken == 0 && contentStart + used == usableSize && end <= min(usableSize, bytes.count)
-        isHealthy = isWhole && !bytes.hasSectorOfZeros(in: self.content)
+        // Where the file was cut off, what is left is as it was.
+        isHealthy = (isWhole || bytes.count < usableSize) && !bytes.hasSectorOfZeros(in: self.content)
     }
 
     /// Reads the places of the page that were in use once; as many as can be read.

@@ -9,9 +9,9 @@ extension PageFormat {
     /// Finds out how the pages of a file are to be read.
     ///
     /// The size of a page is that of the journal, which has a checksum, or else the one in the header, if the file has as
-    /// many pages as the header says, or pages of that size are without a fault. If not, it is the size at which most cells
-    /// are in pages that they fill without a gap, which hardly ever happens by chance. Such pages also tell how many bytes are
-    /// reserved at their ends, and their texts in which encoding they are.
+    /// many pages as the header says. If not, it is the size at which most cells are in pages that they fill without a gap,
+    /// which hardly ever happens by chance. Such pages also tell how many bytes are reserved at their ends, and their texts in
+    /// which encoding they are.
     ///
     /// - Returns: nil if no row can be read in any way, as in a file that is encrypted.
     static func find(_ file: DamagedFile, _ journal: JournalPages?) throws -> PageFormat? {
@@ -21,8 +21,6 @@ extension PageFormat {
         for size in sizes(file, header, journal) {
             let sample = try PageSample(file, journal, pageSize: size, header)
             if best.map({ sample.weight > $0.weight }) ?? true { best = sample }
-            // The header's own size is plausible if pages of it are without a fault.
-            if size == header.pageSize, sample.weight.cells > 0 { break }
         }
         guard let best, best.isReadable else { return nil }
         return PageFormat(
