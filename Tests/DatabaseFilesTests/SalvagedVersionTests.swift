@@ -224,13 +224,16 @@ struct SalvagedVersionTests {
         #expect(try salvaged() == expected)
     }
 
-    @Test("is not that of numbers in another table's page that is in the ledger's place")
-    func otherTableInPlace() throws {
+    @Test(
+        "is not that of numbers in another table's page that is in the ledger's place",
+        arguments: [("part", "sqlite_autoindex_schema_migrations_1"), ("item", "schema_migrations")])
+    func otherTableInPlace(names: (String, String)) throws {
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(
                 version: 1, name: "a",
                 sql: """
                     CREATE TABLE note(text TEXT);
+                    CREATE TABLE item(number INTEGER, name TEXT);
                     CREATE TABLE part(number INTEGER, name TEXT, PRIMARY KEY (number, name)) WITHOUT ROWID;
                     """),
             SQLMigration(version: 2, name: "b", sql: "CREATE TABLE other(id INTEGER PRIMARY KEY)"),
@@ -239,10 +242,13 @@ struct SalvagedVersionTests {
         try schema.migrate(queue, upTo: 1)
         try queue.write {
             try $0.execute(
-                sql: "INSERT INTO note VALUES ('note'); INSERT INTO part VALUES (1, 'a'), (2, 'b')")
+                sql: """
+                    INSERT INTO note VALUES ('note');
+                    INSERT INTO item VALUES (1, 'a'), (2, 'b'); INSERT INTO part SELECT * FROM item;
+                    """)
         }
         try queue.close()
-        try pages.swap(pages.root("part"), pages.root("sqlite_autoindex_schema_migrations_1"))
+        try pages.swap(pages.root(names.0), pages.root(names.1))
         let report = try DatabaseFile(path: path).salvage(into: schema)
         #expect(report.schemaVersion == "1")
     }

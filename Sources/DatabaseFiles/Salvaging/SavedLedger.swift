@@ -70,22 +70,28 @@ extension DamagedDatabase {
 
     /// Reads a ledger's table and its indexes.
     ///
+    /// Pages of other tables may be in their place, whose rows mostly have more values.
+    ///
     /// - Parameter completeness: how much they say if no part of them is lost.
     func traces(
         of table: SQLName, _ completeness: SavedLedger.Completeness, _ row: LedgerRow
     ) throws -> [SavedLedger.Trace] {
+        let layouts = try layouts(of: table)
         let trees = entries.filter { $0.name == table || $0.type == "index" && $0.table == table }.compactMap
-        {
-            entry in tree(of: entry.name).flatMap { $0.isTable == (entry.type == "table") ? $0 : nil }
+        { entry in
+            tree(of: entry.name).flatMap { $0.isTable == (entry.type == "table") ? (entry.name, $0) : nil }
         }
-        // The pages of a large table may be in their place.
-        return try trees.filter { $0.leaves.count < 1_000 }.map { tree in
+        // Large tables are none.
+        return try trees.filter { $0.1.leaves.count < 1_000 }.map { name, tree in
+            let layout = layouts.first { $0.name == name }
             var trace = SavedLedger.Trace(
                 isRooted: true,
                 completeness: tree.missing.isEmpty ? completeness : .partial)
             for leaf in tree.leaves {
                 let lost = try forEachRow(in: leaf) { rowid, record in
-                    if let (version, row) = row(rowid, record) {
+                    if layout?.fits(record, rowid: rowid, tree.isTable ? .stored : .typical) ?? true,
+                        let (version, row) = row(rowid, record)
+                    {
                         trace.rows[version] = row
                     } else {
                         trace.completeness = .partial
@@ -94,6 +100,19 @@ extension DamagedDatabase {
                 if lost > 0 { trace.completeness = .partial }
             }
             return trace
+        }
+    }
+
+    /// Returns the layouts of a table and its indexes, as the damaged schema defines it; none if its text is damaged.
+    private func layouts(of table: SQLName) throws -> [TableLayout] {
+        let entry = entries.first { $0.type == "table" && $0.name == table }
+        guard let sql = entry?.sql, sql.hasPrefix("CREATE TABLE ") else { return [] }
+        let scratch = try DatabaseQueue()
+        defer { try? scratch.close() }
+        return try scratch.inDatabase { db in
+            // It must be one statement.
+            guard (try? db.makeStatement(sql: sql).execute()) != nil else { return [] }
+            return try TableLayout.fetchAll(db)
         }
     }
 

@@ -29,10 +29,8 @@ struct SchemaSet: MigrationSet {
 
     func traces(in damaged: DamagedDatabase) throws -> [SavedLedger.Trace] {
         let ledger = try damaged.traces(of: Self.ledger, .whole) { rowid, record in
-            // An index of another table may be in the place of its own, whose entries are a version and a row's id.
-            guard rowid != nil || record.values.count == 2 && record.integer(1) != nil else { return nil }
             // Other tools may have made the number the row's id.
-            return (record.integer(0) ?? (record.values.first == .null ? rowid : nil)).map { ("\($0)", $0) }
+            (record.integer(0) ?? (record.values.first == .null ? rowid : nil)).map { ("\($0)", $0) }
         }
         // Other tools write no details.
         let details = try damaged.traces(of: Self.details, .latest, Self.detail)
