@@ -40,16 +40,24 @@ struct OlderPageTests {
         #expect(try saved.integers("SELECT count(*) FROM note WHERE text LIKE 'note ' || id || ' %'") == [31])
         #expect(try saved.integers("SELECT count(*) FROM note WHERE id <= 17 AND id % 2 = 0") == [8])
     }
-    @Test("gets the rows back of two leaves beside each other whose rows have moved on, and were changed")
-    func changedNeighbours() throws {
+    @Test(
+        "gets the rows back of two leaves beside each other whose rows have moved on, and were changed",
+        arguments: [false, true])
+    func changedNeighbours(hasTwin: Bool) throws {
         let folder = try TemporaryFolder()
         let path = folder.path("app.sqlite")
         // The other table has SQLite note the last keys, in a table of two columns without a type.
         let schema = try SchemaMigrator(
-            tables: "CREATE TABLE note(a, b); CREATE TABLE other(id INTEGER PRIMARY KEY AUTOINCREMENT)")
+            tables:
+                "CREATE TABLE note(a, b); CREATE TABLE twin(a, b); CREATE TABLE other(id INTEGER PRIMARY KEY AUTOINCREMENT)"
+        )
         let queue = try DatabaseQueue(path: path)
         try schema.migrate(queue)
         try queue.write { db in
+            // Of the same columns, but it lacks nothing, and has none of the rows.
+            for id in 1...400 where hasTwin {
+                try db.execute(sql: "INSERT INTO twin VALUES (?, hex(zeroblob(20)))", arguments: [id])
+            }
             for id in 1...200 {
                 try db.execute(
                     sql: "INSERT INTO note VALUES (?, ?)",

@@ -196,18 +196,27 @@ struct Refill {
 
     /// Returns the table that a tree is a part of, if it can be a part of no other one.
     ///
-    /// A page whose keys fit nowhere can be an older one of a table that leads to it: if no other table, complete or not, can
-    /// have its rows, or if the table has some of them, too, which were moved when SQLite divided the page.
+    /// A page whose keys fit nowhere can be an older one of a table that leads to it: if the table has some of its rows, too,
+    /// which were moved when SQLite divided the page, or if no other table, complete or not, can have had it.
     private func owner(
         of tree: DamagedTree, _ all: [TableLayout], _ complete: Set<SQLName>
     ) throws -> TableLayout? {
         let rivals = all.filter { !complete.contains($0.name) }
         let holding = rivals.filter { canHold($0, tree) }
         guard holding.isEmpty else { return holding.count == 1 ? holding[0] : nil }
-        guard rivals.count == 1, lost[rivals[0].name]?.pages.contains(tree.root) == true,
-            let own = damaged.tree(of: rivals[0].name), try all.count == 1 || damaged.share(tree, own)
+        guard rivals.count == 1, let places = lost[rivals[0].name], places.pages.contains(tree.root),
+            let own = damaged.tree(of: rivals[0].name)
         else { return nil }
-        return rivals[0]
+        let others = all.filter { complete.contains($0.name) }.compactMap { damaged.tree(of: $0.name) }
+        let isOwn = try damaged.share(tree, own) || !others.contains { try mayHaveHad(tree, $0, places) }
+        return isOwn ? rivals[0] : nil
+    }
+
+    /// Returns true if a complete table may have had a page that is in a place of another one: if it has some of its rows, or
+    /// if the page that it begins with, which no parent describes, can have been in that place.
+    private func mayHaveHad(_ page: DamagedTree, _ other: DamagedTree, _ places: LostPlaces) throws -> Bool {
+        let isSingle = other.leaves.first?.number == other.root
+        return try isSingle && other.keys.map(places.hold) ?? false || damaged.share(page, other)
     }
 
     /// Returns true if the rows of a tree can be those of a table: if they lie where it has lost a page, or beside what was
