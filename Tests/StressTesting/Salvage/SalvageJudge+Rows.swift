@@ -38,7 +38,7 @@ extension SalvageJudge {
         let detail = "\(table) has \(row), and had \(was)"
         if let other = owner(of: row), other != table {
             verdict.add(other == "foreign" ? .foreignDatabase : .foreignRow, detail)
-        } else if mayGoOnElsewhere(row, key, in: table) {
+        } else if mayGoOnElsewhere(row, key, in: table) || hasOtherRoot(table) {
             hidden += 1
         } else if !verdict.kind.page.changesValues {
             verdict.add(.unknownRow, detail)
@@ -84,6 +84,13 @@ extension SalvageJudge {
         let pages = chains.isEmpty ? tree.overflow : Set(chains.joined())
         let isEarlier = input.truth.earlierKeys?[table]?.contains(key) == true
         return !pages.isDisjoint(with: input.touched) || isEarlier && !pages.isEmpty
+    }
+
+    /// True if the page that a table begins with has changed places: no parent says what is on it, and short rows of numbers
+    /// that name no table may be the table's.
+    private func hasOtherRoot(_ table: String) -> Bool {
+        let name = template.tables.first { $0.mark == table }?.name(at: input.version) ?? table
+        return input.isSwapped && input.map?.trees[name].map { input.touched.contains($0.root) } ?? false
     }
 
     // MARK: Losses
