@@ -22,8 +22,9 @@ package enum CopyFile {
     ) throws -> Result {
         let copies = (folder ?? FileManager.default.temporaryDirectory)
             .appendingPathComponent("\(purpose)-\(UUID().uuidString)", isDirectory: true)
+        // Foundation looks for parents without an end where a disk fails, so these are not to be created.
         try FileManager.default.createDirectory(
-            at: copies, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            at: copies, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: copies) }
         return try body(copies.appendingPathComponent("copy.sqlite"))
     }
