@@ -49,12 +49,7 @@ struct DeferredDatabaseStep: BatchWork {
         let isDone = isAtEnd && position.setAside.isEmpty
         try place.update(manager, db) { stored in
             if isDone { return try batch.settlement.record(in: &stored) }
-            try stored.changeRecord(of: manager) { record in
-                record?.changeOpen(WorkID(version)) {
-                    $0.position = position
-                    $0.restart()
-                }
-            }
+            try stored.apply(.moved(WorkID(version), position), toRecordOf: manager)
         }
         if isDone { return .done }
         // The other rows that are set aside come next.

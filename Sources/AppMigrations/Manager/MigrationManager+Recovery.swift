@@ -73,7 +73,7 @@ extension MigrationManager {
                     .misuse, "\(step.titleAndSource) is for fresh installs only",
                     remedy: "Call the code of the step directly.", work: work)
             }
-            try changeRecord(in: registration.places[index]) { $0?.rerun(work.version) }
+            try change(.rerun([work.id]), in: registration.places[index])
         }
         startOver()
     }
@@ -89,7 +89,8 @@ extension MigrationManager {
         try withLocks {
             // The store last: its closures delete files, and the databases import them.
             for (place, steps) in zip(registration.places, registration.due).reversed() {
-                try changeRecord(in: place) { $0?.rerunAll(steps.closures) }
+                let due = steps.closures.filter { $0.onFreshInstall != .only }
+                try change(.rerun(due.map(\.id)), in: place)
             }
         }
         startOver()
@@ -173,13 +174,9 @@ extension MigrationManager {
             && !state.hasRemovedRecord(of: name) && state.assumptions[options.line] == nil
     }
 
-    private func changeRecord(
-        in place: any MigrationPlace, _ change: (inout MigrationRecord?) -> Void
-    ) throws {
+    private func change(_ change: RecordChange, in place: any MigrationPlace) throws {
         guard try place.store.record(of: name) != nil else { return }
-        try place.store.change(name, waitingUpTo: patience) { state in
-            try state.changeRecord(of: name, change)
-        }
+        try place.store.change(name, waitingUpTo: patience) { try $0.apply(change, toRecordOf: name) }
     }
 
     /// Forgets what was decided about this launch, after records were changed by hand.

@@ -36,7 +36,7 @@ extension LaunchPlan {
             } else {
                 launch = record?.launch(current: request.current, build: request.build) ?? .freshInstall
             }
-            record?.begin(launch, current: request.current, due: steps.closures)
+            record?.apply(.begun(launch, current: request.current, due: steps.closures))
             self.record = record
             switch beginning {
             case .at(let version, .answered), .at(let version, .lost): named = version

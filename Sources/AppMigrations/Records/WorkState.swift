@@ -95,6 +95,14 @@ extension OpenWork {
         (deaths, forgiven, build, lastFailure) = (0, 0, nil, nil)
     }
 
+    /// Notes that a checkpoint has saved where the work is.
+    mutating func move(to cursor: String) {
+        var next = position ?? StepPosition()
+        next.cursor = cursor
+        next.done += 1
+        position = next
+    }
+
     /// Notes that the work has ended by throwing.
     ///
     /// - Parameter failure: the build and the codes, if it failed by itself.

@@ -5,12 +5,10 @@ import Foundation
 /// The journal keeps changes, not records: each is made to the record that the place has then. So what others write
 /// meanwhile stays, such as a step that its own transaction settled, or how far a deferred step is.
 struct Journal {
-    fileprivate typealias Change = @Sendable (inout MigrationRecord) -> Void
-
     fileprivate struct Page {
         let plan: LaunchPlan.PlacePlan
         let isStore: Bool
-        var changes: [Change] = []
+        var changes: [RecordChange] = []
         var history: [SettledStep] = []
         var hasSeenCurrent: Bool
         /// True until the place has its first record.
@@ -43,9 +41,8 @@ struct Journal {
         }
         for index in pages.indices where pages[index].record != pages[index].plan.state.record {
             let place = pages[index].plan
-            pages[index].changes.append {
-                $0.begin(place.launch, current: request.current, due: place.steps.closures)
-            }
+            pages[index].changes.append(
+                .begun(place.launch, current: request.current, due: place.steps.closures))
             pages[index].history = place.notNeeded.map {
                 SettledStep(
                     place.steps.work(of: $0, manager: request.manager), outcome: .notNeeded, date: Date(),
@@ -58,7 +55,7 @@ struct Journal {
     ///
     /// Under the lock of launches, once deaths have been found.
     mutating func endStaleStarts() {
-        for index in pages.indices { change(index) { $0.endRunning(isDeferred: false) } }
+        for index in pages.indices { change(index, .abandoned(isDeferred: false)) }
     }
 
     /// Notes that work is being started.
@@ -71,9 +68,7 @@ struct Journal {
         let start = OpenWork.Start(
             build: request.build, since: request.date, isDeferred: pending.step.isDeferred)
         let isRetry = plan.work(of: pending) == request.retrying
-        change(pending.place) { record in
-            record.changeOpen(id) { $0.begin(start, remaining: remaining, isRetry: isRetry) }
-        }
+        change(pending.place, .started(id, start, remaining: remaining, isRetry: isRetry))
         return (pages[pending.place].record?.open(id)?.deaths ?? 0) + 1
     }
 
@@ -85,10 +80,9 @@ struct Journal {
             // Its transaction has written it already.
             pages[pending.place].record?[id] = .done
         case .closure, .deferredClosure:
-            change(pending.place) { $0[id] = .done }
+            change(pending.place, .done(id))
             pages[pending.place].history.append(settlement.step)
-        case .versionChange: change(pending.place) { $0[id] = .done }
-        case .schemaStep: change(pending.place) { $0[id] = nil }
+        case .versionChange, .schemaStep: change(pending.place, .done(id))
         }
     }
 
@@ -106,15 +100,12 @@ struct Journal {
     ///
     /// - Parameter failure: the build and the codes, if it failed by itself.
     mutating func stop(_ pending: LaunchPlan.PendingStep, failure: String? = nil) {
-        let id = pending.step.id
-        // A commit can take effect although it reports an error: then the step is done, and has not failed.
-        change(pending.place) { $0.changeOpen(id) { $0.stop(failure: failure) } }
+        change(pending.place, .stopped(pending.step.id, failure: failure))
     }
 
     /// Notes that work is settled without running.
     mutating func skip(_ pending: LaunchPlan.PendingStep) {
-        let id = pending.step.id
-        change(pending.place) { $0[id] = .skipped }
+        change(pending.place, .skipped(pending.step.id))
         pages[pending.place].history.append(
             SettledStep(
                 plan.work(of: pending), outcome: .skipped, date: Date(), appVersion: request.current))
@@ -122,18 +113,14 @@ struct Journal {
 
     /// Notes where a deferred step will begin, so that whoever reads the record alone sees that it waits.
     mutating func prepare(_ pending: LaunchPlan.PendingStep, _ position: StepPosition) {
-        let id = pending.step.id
-        change(pending.place) { record in
-            record.changeOpen(id) { $0.position = $0.position ?? position }
-        }
+        change(pending.place, .prepared(pending.step.id, position))
     }
 
     /// Notes that everything is done.
     mutating func finish() {
         guard plan.isComplete else { return }
         for (index, page) in pages.enumerated() {
-            let (launch, current) = (page.plan.launch, request.current)
-            change(index) { $0.finish(launch, current: current) }
+            change(index, .completed(page.plan.launch, current: request.current))
         }
         // A database of this name that has no record from here on was made anew. The store is written last, so they have
         // theirs then.
@@ -141,15 +128,15 @@ struct Journal {
         for page in pages.dropFirst() where page.record?.completed != nil {
             names[page.plan.steps.name, default: 0] += 1
         }
-        if !names.isEmpty { change(0) { [names] in $0.databases.merge(names, uniquingKeysWith: max) } }
+        if !names.isEmpty { change(0, .knows(databases: names)) }
     }
 
     /// True if the store needs its first record before the launch is complete: it has to be there before that of a database.
     var storeBegins: Bool { pages.count > 1 && pages[0].isFirstRecord && pages[0].record != nil }
 
-    private mutating func change(_ index: Int, _ change: @escaping Change) {
+    private mutating func change(_ index: Int, _ change: RecordChange) {
         guard var record = pages[index].record else { return }
-        change(&record)
+        record.apply(change)
         if pages[index].record != record { pages[index].changes.append(change) }
         pages[index].record = record
     }
@@ -202,7 +189,7 @@ extension Journal.Page {
     fileprivate func latest(after known: MigrationRecord?) -> MigrationRecord? {
         // A database without the record that it had is another one, where this launch has not been.
         guard var latest = known else { return isStore || isFirstRecord ? record : nil }
-        for change in changes { change(&latest) }
+        for change in changes { latest.apply(change) }
         return latest
     }
 

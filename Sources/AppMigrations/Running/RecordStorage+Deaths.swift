@@ -7,10 +7,7 @@ extension RecordStorage {
     ) throws {
         guard try record(of: manager)?.hasRunning(isDeferred: isDeferred, except: own) == true else { return }
         try change(manager, waitingUpTo: limit) { state in
-            guard try state.record(of: manager) != nil else { return }
-            try state.changeRecord(of: manager) { record in
-                record?.endRunning(isDeferred: isDeferred, except: own) { $0.die() }
-            }
+            try state.apply(.died(isDeferred: isDeferred, except: own), toRecordOf: manager)
         }
     }
 }

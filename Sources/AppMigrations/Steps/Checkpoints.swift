@@ -39,16 +39,10 @@ final class Checkpoints: Sendable {
         }
         try store.change(work.manager, waitingUpTo: timeout) { state in
             try state.changeRecord(of: work.manager) { record in
-                record?.changeOpen(work.id) { open in
-                    open.restart()
-                    saved.withLock { $0 = true }
-                    guard let cursor else { return }
-                    var next = open.position ?? StepPosition()
-                    next.cursor = cursor
-                    next.done += 1
-                    open.position = next
-                    position.withLock { [next] in $0 = next }
-                }
+                guard let known = record, known[work.id]?.isSettled != true else { return }
+                record?.apply(.checkpointed(work.id, cursor: cursor))
+                saved.withLock { $0 = true }
+                if cursor != nil, let now = record?.open(work.id)?.position { position.withLock { $0 = now } }
             }
         }
     }

@@ -25,7 +25,7 @@ package struct Settlement: Sendable {
                     remedy: "Keep the tables whose names begin with app_migrations. The step was rolled back."
                 )
             }
-            record?.settle(version)
+            record?.apply(.done(work.id))
         }
         state.newHistory.append(step)
     }

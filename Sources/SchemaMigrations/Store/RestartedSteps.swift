@@ -19,9 +19,7 @@ struct RestartedSteps {
         }
         for (manager, steps) in Dictionary(grouping: steps, by: \.manager) {
             try store.update(manager, db) { state in
-                try state.changeRecord(of: manager) { record in
-                    for step in steps { record?.changeOpen(WorkID(step.version)) { $0.position = nil } }
-                }
+                try state.apply(.restarted(steps.map { WorkID($0.version) }), toRecordOf: manager)
             }
         }
     }

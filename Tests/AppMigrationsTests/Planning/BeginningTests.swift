@@ -273,7 +273,7 @@ struct BeginningRecordTests {
         let steps = [step("1.0"), step("1.1", .run), step("1.2", .only), step("2.0-1")]
         func begun(_ fresh: Beginning.Fresh) -> MigrationRecord? {
             var record = Beginning.fresh(fresh).record(request, steps, store: nil)
-            record?.begin(.freshInstall, current: "2.0", due: steps)
+            record?.apply(.begun(.freshInstall, current: "2.0", due: steps))
             return record
         }
         let record = begun(.install)

@@ -47,13 +47,13 @@ struct LaunchTests {
         let change = WorkID("2.0", .versionChange)
         var done = record(completed: "1.0", highest: "2.0")
         done[change] = .done
-        done.begin(.downgrade(from: "2.0"), current: "1.0", due: [])
+        done.apply(.begun(.downgrade(from: "2.0"), current: "1.0", due: []))
         #expect(done[change] == nil)
         var open = OpenWork()
         open.deaths = 1
         var died = record(completed: "1.0", highest: "2.0")
         died[change] = .open(open)
-        died.begin(.downgrade(from: "2.0"), current: "1.0", due: [])
+        died.apply(.begun(.downgrade(from: "2.0"), current: "1.0", due: []))
         #expect(died.open(change)?.deaths == 1)
         died.finish(.upgrade(from: "1.0"), current: "2.0")
         #expect(died[change] == nil)
