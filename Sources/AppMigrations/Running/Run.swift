@@ -66,7 +66,9 @@ class Run {
     }
 
     /// Returns the reason for which the run ended a step; nil if the step has failed by itself.
-    func reason(for error: any Error) -> (any Error)? { input.reasonToStop }
+    func reason(for error: any Error) -> (any Error)? {
+        input.reasonToStop ?? (error is CancellationError && Task.isCancelled ? error : nil)
+    }
 
     func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {
         StepProgress(totalUnitCount: 1, parent: input.progress, pendingUnitCount: pending.weight)

@@ -18,9 +18,7 @@ struct RunInput: Sendable {
     var store: any RecordStorage { registration.storePlace.store }
 
     /// The error with which a run ends early; nil unless it was cancelled, or the system is about to suspend the process.
-    var reasonToStop: (any Error)? {
-        interruption.error(manager: manager, progress) ?? (Task.isCancelled ? CancellationError() : nil)
-    }
+    var reasonToStop: (any Error)? { interruption.error(manager: manager, progress) }
 
     /// Takes the lock of launches, and waits while another run holds it.
     ///

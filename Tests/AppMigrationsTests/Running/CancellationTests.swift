@@ -37,6 +37,25 @@ struct CancellationTests {
         #expect(log.lines == ["1.1", "1.2", "2.0"])
     }
 
+    @Test("a synchronous launch in a cancelled task runs, unless a step of its own stops")
+    func synchronousInCancelledTask() async throws {
+        let manager = try manager()
+        manager.register(["1.1"], log: log)
+        var stops = true
+        manager.whenMigratingToVersion("1.2") { if stops { try Task.checkCancellation() } }
+        manager.register(["2.0"], log: log)
+        func launch() throws { try manager.migrate() }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            #expect(throws: CancellationError.self) { try launch() }
+            stops = false
+            try launch()
+        }
+        try await task.value
+        #expect(log.lines == ["1.1", "2.0"])
+        #expect(try store.record(of: "Library")?.failures == [:])
+    }
+
     @Test("cancelling the task stops a step that supports cancellation")
     func insideStep() async throws {
         let manager = try manager()
