@@ -16,7 +16,8 @@ let schema = try SchemaMigrator(migrations: [
 let manager = try MigrationManager(
     name: "Library", currentVersion: version, adopting: .newApp,
     store: .jsonFile(at: folder.appendingPathComponent("migrations.json")),
-    options: MigrationOptions(ignoresStepsAboveCurrent: true))  // release 1.0 does not have the step of 1.1 yet
+    // Release 1.0 does not have the step of 1.1 yet.
+    options: MigrationOptions(ignoresStepsAboveCurrent: true))
 manager.whenMigratingToVersion("1.0", migrate: schema, in: dbQueue)
 manager.whenMigratingToVersion("1.1", in: dbQueue) { db in
     for title in try String(contentsOf: books, encoding: .utf8).split(separator: "\n") {

@@ -46,7 +46,9 @@ class Run {
     /// True if the end of a step is written at once, and not together with the start of the next one.
     var writesEndsAtOnce: Bool { false }
 
-    /// Returns true if no further batch may begin. Any thread: a step's checkpoints ask, too.
+    /// Returns true if no further batch may begin.
+    ///
+    /// Any thread: a step's checkpoints ask, too.
     var isOver: @Sendable () -> Bool {
         { [input] in input.interruption.isStopped || input.progress.isCancelled || Task.isCancelled }
     }

@@ -24,9 +24,10 @@ struct RunInput: Sendable {
     ///
     /// - Throws: ``MigrationError`` with the code `locked`, when the time is up; the reason to stop.
     func lock() throws -> RunLock {
-        let held = try store.lock(
-            manager, waitingUpTo: patience, unless: { if let reasonToStop { throw reasonToStop } }
-        ) { RunLock.timeout(manager, $0, patience) }
+        func check() throws { if let reasonToStop { throw reasonToStop } }
+        let held = try store.lock(manager, waitingUpTo: patience, unless: check) {
+            RunLock.timeout(manager, $0, patience)
+        }
         return RunLock(manager, held, in: activity, stop: interruption.suspend)
     }
 }

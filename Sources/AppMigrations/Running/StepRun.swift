@@ -50,7 +50,9 @@ final class StepRun {
         Settlement(work: work, appVersion: run.input.request.current, started: started)
     }
 
-    /// Writes the start of the step, and does it. Its end is written by ``writeEnd()``.
+    /// Writes the start of the step, and does it.
+    ///
+    /// ``writeEnd()`` writes its end.
     func perform() -> StepEnd {
         guard step.isDeferred else { return start(from: nil) }
         do {
