@@ -94,15 +94,19 @@ extension DiskImage {
     /// Makes a folder of it, in the place of what is there.
     func write(to path: String) throws {
         try? FileManager.default.removeItem(atPath: path)
-        try write(0, to: path)
+        var names: [Node: String] = [:]
+        try write(0, to: path, &names)
     }
 
-    private func write(_ node: Node, to path: String) throws {
+    /// - Parameter names: the first name of each file that is there, of which others are links.
+    private func write(_ node: Node, to path: String, _ names: inout [Node: String]) throws {
         guard let entries = folders[node] else {
+            if let name = names[node] { return try FileManager.default.linkItem(atPath: name, toPath: path) }
+            names[node] = path
             return try Data(files[node, default: []]).write(to: URL(fileURLWithPath: path))
         }
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        for (name, node) in entries { try write(node, to: "\(path)/\(name)") }
+        for (name, node) in entries { try write(node, to: "\(path)/\(name)", &names) }
     }
 }
 

@@ -27,9 +27,14 @@ extension RunInput {
         run.showProgress(after: memory.weight)
         while try run.runToClosure() {
             // A closure may have brought another file to the place of a database, for instance.
-            guard try plan(run.journal.states(after: look())).works != run.worksLeft else { continue }
-            try run.journal.save()
-            run = LaunchRun(self, try plan(look()), caller, run.tally)
+            do {
+                guard try plan(run.journal.states(after: look())).works != run.worksLeft else { continue }
+                try run.journal.save()
+                run = LaunchRun(self, try plan(look()), caller, run.tally)
+            } catch {
+                // What has run is written down, whatever is found.
+                throw run.stop(with: error)
+            }
             run.showProgress(after: progress.completedUnitCount)
         }
         try run.complete()
@@ -150,7 +155,7 @@ final class LaunchRun: Run {
     }
 
     /// Writes what is known, and returns the error.
-    private func stop(with error: any Error) -> any Error {
+    func stop(with error: any Error) -> any Error {
         // Why the run stops matters more than whether this can be written; at worst it costs an attempt.
         try? journal.save()
         return error

@@ -64,6 +64,22 @@ struct ReplannedTests {
         #expect(try manager.migrate().completed.map(\.version) == ["2.0", "2.0-1"])
         #expect(try app.titles() == ["by 2.0-1"])
     }
+
+    @Test("a closure behind which the launch finds what it cannot use has run, and does not run again")
+    func unusable() throws {
+        let database = try app.open()
+        try manager("1.0", database, inDatabase: false, erasing: false).migrate()
+        let manager = try manager("2.0", database, inDatabase: false, erasing: false)
+        manager.whenMigratingToVersion("2.0-1") { [log = app.log] in
+            log.add("2.0-1")
+            try database.write { try $0.execute(sql: "INSERT INTO schema_migrations VALUES (99)") }
+        }
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .newerThanThisProcess)
+        try database.write { try $0.execute(sql: "DELETE FROM schema_migrations WHERE version = 99") }
+        #expect(try manager.migrate().completed == [])
+        #expect(app.log.lines == ["2.0", "2.0-1"])
+    }
 }
 
 @Suite("A file that can never run", .timed)
