@@ -186,9 +186,7 @@ struct Launcher: ParsableCommand {
     private func makeStore(in folder: LauncherFolder) throws -> MigrationStore? {
         switch store {
         case .json: try MigrationStore.jsonFile(at: folder.url.appendingPathComponent("migrations.json"))
-        case .sqlite:
-            try MigrationStore.database(
-                DatabaseQueue(path: folder.url.appendingPathComponent("migrations.sqlite").path))
+        case .sqlite: try MigrationStore.database(folder.openDatabase("migrations.sqlite"))
         case .standard: nil
         }
     }

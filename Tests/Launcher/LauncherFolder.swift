@@ -22,14 +22,14 @@ struct LauncherFolder: Sendable {
         }
     }
 
-    /// Opens the database in which steps work.
+    /// Opens a database of the folder: the one in which steps work, or the one of the store.
     ///
     /// Not in WAL, and without a busy timeout: as an app's is that has configured nothing. GRDB looks at the file
     /// when it opens it, so that alone may have to be tried again.
-    func openDatabase() throws -> DatabaseQueue {
+    func openDatabase(_ name: String = "library.sqlite") throws -> DatabaseQueue {
         while true {
             do {
-                return try DatabaseQueue(path: url.appendingPathComponent("library.sqlite").path)
+                return try DatabaseQueue(path: url.appendingPathComponent(name).path)
             } catch DatabaseError.SQLITE_BUSY {
                 usleep(500)
             }
