@@ -32,7 +32,15 @@ extension Promises {
         var isKept = false
         /// True if what was known is lost, so that deferred steps outside databases may have been waiting.
         var isLost = false
+
+        static func fresh(_ release: SmallRelease, isCertain: Bool) -> Beginning {
+            let owes = isCertain ? true : nil
+            return Beginning(
+                floor: release.version, isCertain: isCertain, isFresh: true, owesRun: owes, owesOnly: owes)
+        }
     }
+
+    // MARK: Beginnings
 
     /// How a manager goes on in a place, in a launch: the first line that applies.
     ///
@@ -110,9 +118,7 @@ extension Promises {
         return place == store ? fresh(release) : startInNewDatabase(place, of: manager, release)
     }
 
-    private func fresh(_ release: SmallRelease) -> Start {
-        .begins(Beginning(floor: release.version, isFresh: true, owesRun: true, owesOnly: true))
-    }
+    private func fresh(_ release: SmallRelease) -> Start { .begins(.fresh(release, isCertain: true)) }
 
     /// The releases of several places, in the order in which they came.
     private func inOrder(_ seen: [Seen]) -> [Seen] {

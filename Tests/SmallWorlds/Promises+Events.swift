@@ -9,15 +9,14 @@ extension Promises {
         for manager in app.managers(in: release) where outcome.changed[manager]?.isEmpty == false {
             let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
             for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
-                let isBlind = start == .undecided && places[place]?.seen.isEmpty == true
-                if isBlind, outcome.results[manager] == .finished, !starts.contains(where: { isVague($0.0) })
-                {
-                    blind = place
-                }
+                let goesOn = start == .undecided && outcome.results[manager] == .finished
+                let isVague = goesOn && starts.contains { self.isVague($0.0) }
+                if goesOn, !isVague, places[place]?.seen.isEmpty == true { blind = place }
                 let isOnlyDeath =
                     outcome.died && outcome.results[manager] == nil && mayFindDeath(in: place)
                     && outcome.changed[manager]?[recordPlace(place)] == 1
-                meet(place, manager, start)
+                // A release that has not noted its launch leaves one version, by which the place is new.
+                meet(place, manager, isVague ? .begins(.fresh(release, isCertain: false)) : start)
                 if isOnlyDeath { places[recordPlace(place)]?.isVague = true }
             }
             for id in outcome.ran where app.manager(of: id) == manager {
@@ -350,6 +349,7 @@ extension Promises {
                 }
             }
         case .removeRecord:
+            removed.insert(manager)
             for place in placesUsed(by: manager) where hasChanged(place) {
                 var life = Life()
                 life.isRemoved = true

@@ -115,7 +115,8 @@ extension Promises {
     /// True if as much has happened to the places as in another world, so that both go on alike.
     package func isEqual(to other: Promises) -> Bool {
         release == other.release && isRunning == other.isRunning && isSettled == other.isSettled
-            && failing == other.failing && postponing == other.postponing && culprits == other.culprits
+            && removed == other.removed && failing == other.failing && postponing == other.postponing
+            && culprits == other.culprits
             && places == other.places
     }
 

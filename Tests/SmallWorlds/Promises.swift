@@ -42,6 +42,8 @@ package struct Promises: Sendable {
     package var culprits: [Int: SmallWork] = [:]
     /// The steps that throw whenever they run.
     package var failing: Set<Int> = []
+    /// The managers whose data the app has said to be gone, in whatever place.
+    var removed: Set<Int> = []
     /// The steps that ask to wait whenever they run.
     package var postponing: Set<Int> = []
 
@@ -140,8 +142,8 @@ package struct Promises: Sendable {
             let life = places[step.place]?.managers[step.manager]
             let isUnneeded =
                 life?.unneeded.contains(step.id) == true
-                && (life?.isRemoved == true || isDowngrade(step.place, step.manager)
-                    || places[.files]?.hasComeBack == true)
+                && (isDowngrade(step.place, step.manager) || places[.files]?.hasComeBack == true)
+                || removed.contains(step.manager)
             // Nor is what the app has skipped.
             let isSkipped =
                 places[step.place].map {

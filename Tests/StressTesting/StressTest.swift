@@ -22,6 +22,19 @@ public enum StressSize: String, Sendable, CaseIterable {
     case long
 }
 
+extension StressSize {
+    /// The seed of the first random case.
+    ///
+    /// The same in each short form. The long form tries cases that nobody has seen: a search that always tries the same ones is a
+    /// test suite.
+    @TaskLocal public static var firstSeed: UInt64 = 1
+
+    /// The seeds of so many random cases.
+    func seeds(short: UInt64, long: UInt64) -> Range<UInt64> {
+        Self.firstSeed..<Self.firstSeed + (self == .short ? short : long)
+    }
+}
+
 /// The cases that were tried, and those that failed.
 public struct StressOutcome: Sendable {
     /// How many cases have been tried.

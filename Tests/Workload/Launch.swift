@@ -340,7 +340,7 @@ struct Launch {
             case .didRunBatch(let step, let done, _):
                 report("reported progress \(step.version) \(done)")
                 if diesAfterBatch { kill(getpid(), SIGKILL) }
-            case .launchRecognized, .databaseIsNewer, .lacksBusyTimeout: break
+            case .launchRecognized, .databaseIsNewer, .databaseOfAnotherStore, .lacksBusyTimeout: break
             }
         }
     }

@@ -73,7 +73,7 @@ extension MigrationManager {
 
     func runInput(_ request: LaunchRequest, _ progress: Progress, waitingFor patience: Duration) -> RunInput {
         RunInput(
-            registration: registration, request: request, source: adopting.source, role: options.role,
+            registration: registration, request: request, formers: adopting.formers, role: options.role,
             progress: progress, patience: patience, memory: memory, activity: .current)
     }
 

@@ -61,7 +61,7 @@ extension MigrationManager {
         try registration.check()
         let request = try request(through: nil, retrying: retrying)
         return try LaunchPlan(
-            request, try registration.look(splitFrom: adopting.source).map { try $0.get() },
+            request, try registration.look(following: adopting.formers).map { try $0.get() },
             of: registration.due,
             deadlines: registration.deadlines, answer: &memory.answer
         ) { try self.adoption($0) }

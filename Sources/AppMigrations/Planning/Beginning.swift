@@ -27,8 +27,8 @@ enum Beginning: Equatable {
     case at(AppVersion, Reason)
     /// Nowhere: a later version has used the place before this manager was there.
     case downgrade(from: AppVersion)
-    /// With the record of the manager of which this one is a part.
-    indirect case split(MigrationRecord)
+    /// With what the managers have recorded whose steps have come to this one.
+    indirect case following(MigrationRecord)
     /// The app's answer is needed.
     case askTheApp
     /// The place with this index holds data, and nothing says which version left it.
@@ -69,13 +69,13 @@ struct Beginnings {
         // No database is believed about the rows of another one, and none if the store knows the install.
         let isExplained = store.isExplained(in: request.line) || store.hasForgotten(request.line)
         let bearWitness = isExplained && store.seen(in: request.line).isEmpty
-        let seen = bearWitness ? places.seen(in: request.line) : store.seen(in: request.line)
+        let seen = (bearWitness ? places : [store]).map { $0.seen(in: request.line) }
         return removed(store)
             ?? downgrade(seen)
             ?? afterLoss(in: 0)
             ?? assumption(store)
             ?? (isExplained ? witness(databases, store.seen(in: request.line)) : nil)
-            ?? store.splitRecord.map { .split($0) }
+            ?? following(store)
             ?? answered(seen)
             ?? self.seen(seen)
             ?? ledger(store)
@@ -90,15 +90,17 @@ struct Beginnings {
     ///   - index: the index of the database among the places.
     ///   - launch: the kind of launch in the store.
     ///   - record: the record of the store; nil if the manager does not begin there.
-    ///   - isKnown: whether the manager has been in the database: then this one was made anew.
-    func inDatabase(_ index: Int, _ launch: Launch, _ record: MigrationRecord?, isKnown: Bool) -> Beginning {
+    ///   - isMadeAnew: whether the manager has worked in another database at this path, which is gone.
+    func inDatabase(
+        _ index: Int, _ launch: Launch, _ record: MigrationRecord?, isMadeAnew: Bool
+    ) -> Beginning {
         let place = places[index]
-        let seen = place.seen(in: request.line)
-        let asTheStore = beginning(asIn: launch, record, isKnown: isKnown)
+        let seen = [place.seen(in: request.line)]
+        let asTheStore = beginning(asIn: launch, record, isMadeAnew: isMadeAnew)
         return removed(place)
             ?? downgrade(seen)
             ?? afterLoss(in: index, asTheStore: asTheStore)
-            ?? place.splitRecord.map { .split($0) }
+            ?? following(place)
             ?? assumption(place)
             ?? (isNew(place) ? asTheStore : nil)
             ?? answered(seen)
@@ -117,10 +119,10 @@ struct Beginnings {
         place.hasRemovedRecord ? .fresh(.install) : nil
     }
 
-    private func downgrade(_ seen: [SeenVersion]) -> Beginning? {
-        guard let first = seen.first, first.version > request.current,
-            let latest = seen.map(\.version).max()
-        else { return nil }
+    /// The order of versions is that in which a place has noted them: clocks jump.
+    private func downgrade(_ seen: [[SeenVersion]]) -> Beginning? {
+        let isAbove = seen.allSatisfy { $0.first.map { $0.version > request.current } ?? true }
+        guard isAbove, let latest = seen.joined().map(\.version).max() else { return nil }
         return .downgrade(from: latest)
     }
 
@@ -129,8 +131,10 @@ struct Beginnings {
         // An install with a database that the app has said to be at a version is not a new one.
         let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }
         guard let kept = records.compactMap(\.completed).max() ?? begun.min() else { return nil }
-        // A store that has come back from a backup knows older versions: it is as old as they are.
-        return .at(older(seen).map { min($0, kept) } ?? kept, .lost)
+        // A store that has come back from a backup has launched older versions: it is as old as they are. What this build has
+        // answered another manager is no evidence of that.
+        let known = seen.withoutVisits.filter { !$0.isAdopted(by: request.appBuild) }
+        return .at(older([known]).map { min($0, kept) } ?? kept, .lost)
     }
 
     func assumption(_ place: PlaceState) -> Beginning? {
@@ -159,19 +163,19 @@ struct Beginnings {
         return place.evidence == .empty || place.isOnly(of: request.appBuild)
     }
 
-    private func beginning(asIn launch: Launch, _ record: MigrationRecord?, isKnown: Bool) -> Beginning {
+    private func beginning(asIn launch: Launch, _ record: MigrationRecord?, isMadeAnew: Bool) -> Beginning {
         switch launch {
         case .freshInstall: return .fresh(.install)
         case .adoption, .upgrade, .downgrade:
             guard let record else { return beginning(beside: launch) }
             // The first launch of a new install goes on, though a lower version has come between.
-            let isFirstLaunch = record.freshBuild == request.build && !isKnown
+            let isFirstLaunch = record.freshBuild == request.build && !isMadeAnew
             if isFirstLaunch, case .upgrade = launch { return .fresh(.install) }
             // On a downgrade too: where no launch was completed since an older version, nothing has been imported. A lower
             // version that was launched for a while has not made the data older.
             let stands = record.completed ?? record.start ?? .zero
-            // A known database was made anew: what was in it is gone.
-            return isKnown || stands >= request.current ? .fresh(.database) : .at(stands, .newDatabase)
+            // What was in a database that was made anew is gone.
+            return isMadeAnew || stands >= request.current ? .fresh(.database) : .at(stands, .newDatabase)
         case .relaunch: return .fresh(.database)
         }
     }
@@ -185,27 +189,48 @@ struct Beginnings {
         return version < request.current ? .at(version, .newDatabase) : .fresh(.database)
     }
 
-    private func answered(_ seen: [SeenVersion]) -> Beginning? {
+    private func answered(_ seen: [[SeenVersion]]) -> Beginning? {
         guard let answer else { return .askTheApp }
         guard let version = answer.version else { return nil }
-        // What this build has launched is no evidence: managers are asked in any order.
-        let launched = older(seen.filter { !$0.isAdopted })
-        guard answer.isBound, let launched, launched > version, !seen.contains(where: \.isAdopted) else {
+        // What this build has launched or adopted is no evidence: managers are asked in any order.
+        let isAnswered = seen.joined().contains { $0.isAdopted && !$0.isAdopted(by: request.appBuild) }
+        let launched = older(seen.map { $0.filter { !$0.isAdopted } }) ?? answer.launched
+        guard answer.isBound, let launched, launched > version, !isAnswered else {
             return .at(version, .answered)
         }
         return .at(launched, .seen)
     }
 
-    private func seen(_ seen: [SeenVersion]) -> Beginning? { older(seen).map { .at($0, .seen) } }
+    private func seen(_ seen: [[SeenVersion]]) -> Beginning? { older(seen).map { .at($0, .seen) } }
 
-    /// Returns the earliest version before this build that was no visit.
-    private func older(_ seen: [SeenVersion]) -> AppVersion? {
-        let older = seen.withoutVisits.filter {
-            $0.version < request.current
-                || $0.version == request.current
-                    && ($0.isAdopted || $0.isEarlierBuild(than: request.appBuild))
+    /// Returns the lowest of the versions that each place has seen first, before this build.
+    private func older(_ seen: [[SeenVersion]]) -> AppVersion? {
+        seen.compactMap { $0.earliest(before: request.current, build: request.appBuild) }.min()
+    }
+
+    /// Steps that former managers have run are done, and those that they had still to run are this manager's.
+    private func following(_ place: PlaceState) -> Beginning? {
+        // One that has begun later has never had them.
+        let formers = place.formerRecords.filter { $0.record.start ?? .zero < $0.end }
+        guard let start = formers.map({ $0.record.start ?? .zero }).min() else { return nil }
+        var record = MigrationRecord(start: start)
+        for former in formers {
+            for (id, state) in former.record.work where id.kind == .step && id.version < former.end {
+                if record[id]?.isSettled != true { record[id] = state }
+            }
+            record.databases.note(former.record.databases)
         }
-        return older.map(\.version).min()
+        let completed = formers.compactMap { former -> AppVersion? in
+            guard let completed = former.record.completed, completed >= former.end else {
+                return former.record.completed
+            }
+            return place.seen(in: request.line).latest(before: former.end) ?? former.record.start
+        }
+        record.completed = completed.max()
+        record.highest = formers.compactMap(\.record.highest).max()
+        record.store = formers[0].record.store
+        if record.completed == nil { record.freshBuild = formers.lazy.compactMap(\.record.freshBuild).first }
+        return .following(record)
     }
 }
 
@@ -214,11 +239,10 @@ extension Beginning {
     ///
     /// - Parameters:
     ///   - steps: the steps of the place that are due.
-    ///   - store: the record of the manager's store and its steps, if the place is another one that the manager has never
-    ///     been in. What is done there, and is registered there no longer, has come here with its step.
+    ///   - hasMovedHere: returns true if a step has run in the manager's store, and has come here since.
     func record(
         _ request: LaunchRequest, _ steps: [MigrationStep],
-        store: (record: MigrationRecord?, steps: [MigrationStep])?
+        hasMovedHere: (MigrationStep) -> Bool = { _ in false }
     ) -> MigrationRecord? {
         switch self {
         case .fresh(let fresh):
@@ -234,16 +258,14 @@ extension Beginning {
             // Data that a newer app left behind is not ours to migrate.
             if version.release > request.current.release { record.highest = version }
             for step in steps {
-                if let store, store.record?.hasSettled(step.version) == true,
-                    !store.steps.contains(where: { $0.version == step.version })
-                {
+                if hasMovedHere(step) {
                     record.settle(step.version)
                 } else if step.version <= version, step.isOwed(where: reason) {
                     record[step.id] = .open(OpenWork(isOwed: true))
                 }
             }
             return record
-        case .split(let record): return record
+        case .following(let record): return record
         case .downgrade, .askTheApp, .undecided, .unknown: return nil
         }
     }
@@ -289,18 +311,16 @@ extension PlaceState {
     }
 }
 
-extension [PlaceState] {
-    /// The app versions that any of the places has seen, in the order in which they came.
-    fileprivate func seen(in line: String) -> [SeenVersion] {
-        flatMap { $0.seen(in: line) }.inOrder { ($0.first, $0.version) < ($1.first, $1.version) }
-    }
-}
-
 extension SeenVersion {
     /// Returns true if another build was the first with this version; false if unknown.
     fileprivate func isEarlierBuild(than number: String?) -> Bool {
         guard let build, let number else { return false }
         return build != number
+    }
+
+    /// Returns true if this build of the app has answered with the version; false if unknown.
+    fileprivate func isAdopted(by number: String?) -> Bool {
+        isAdopted && build != nil && build == number
     }
 }
 
@@ -318,6 +338,20 @@ extension [SeenVersion] {
             defer { highest = Swift.max(highest, seen.version) }
             return seen.isAdopted || seen.version >= highest
         }
+    }
+
+    /// Returns the earliest version before a build that was no visit.
+    package func earliest(before current: AppVersion, build number: String?) -> AppVersion? {
+        let older = withoutVisits.filter {
+            $0.version < current
+                || $0.version == current && ($0.isAdopted || $0.isEarlierBuild(than: number))
+        }
+        return older.map(\.version).min()
+    }
+
+    /// Returns the latest version below another one that was no visit.
+    fileprivate func latest(before end: AppVersion) -> AppVersion? {
+        withoutVisits.map(\.version).filter { $0 < end }.max()
     }
 }
 

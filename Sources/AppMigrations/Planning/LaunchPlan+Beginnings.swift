@@ -18,17 +18,12 @@ extension LaunchPlan {
                 places.append(try PlacePlan(request, steps[index], state, nil, store: store))
                 continue
             }
-            let name = steps[index].name
-            let found = zip(steps, states).dropFirst().count {
-                $0.name == name && $1.record?.completed != nil
-            }
-            // Of the databases with this name, one has no record any more.
-            let isKnown = store?.record?.databases[name].map { $0 > found } ?? false
+            let isMadeAnew = store?.record.map { $0.isMadeAnew(index, steps, states) } ?? false
             func beginning() throws -> Beginning {
                 let beginnings = Beginnings(
                     request: request, places: states, steps: steps.map(\.closures), answer: answer)
                 let found =
-                    store.map { beginnings.inDatabase(index, $0.launch, $0.record, isKnown: isKnown) }
+                    store.map { beginnings.inDatabase(index, $0.launch, $0.record, isMadeAnew: isMadeAnew) }
                     ?? beginnings.inStore()
                 switch found {
                 case .askTheApp:
@@ -43,8 +38,26 @@ extension LaunchPlan {
             }
             places.append(
                 try PlacePlan(
-                    request, steps[index], state, try beginning(), store: store, isKnown: isKnown))
+                    request, steps[index], state, try beginning(), store: store, isMadeAnew: isMadeAnew))
         }
         self.init(request, places, deadlines: deadlines)
+    }
+}
+
+extension MigrationRecord {
+    /// Returns true if the manager has worked in another database at the path of one, and that is in no other place now.
+    fileprivate func isMadeAnew(_ index: Int, _ steps: [PlaceSteps], _ states: [PlaceState]) -> Bool {
+        guard !databases.isEmpty else { return false }
+        let (id, path) = (states[index].storeID, steps[index].place.path)
+        guard id == nil || !databases.contains(where: { $0.id == id }) else { return false }
+        return databases.contains { known in
+            known.wasAt(path)
+                && !zip(steps, states).contains { place, state in
+                    guard let id = known.id else {
+                        return state.record != nil && known.wasAt(place.place.path)
+                    }
+                    return id == state.storeID
+                }
+        }
     }
 }

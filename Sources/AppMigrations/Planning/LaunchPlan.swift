@@ -137,8 +137,23 @@ final class LaunchPlan: Sendable {
     /// False if a database has completed a launch, and the process has died before the store could name it.
     private var knowsDatabases: Bool {
         guard places.count > 1, isComplete, let known = places[0].state.record?.databases else { return true }
-        let names = places.dropFirst().filter { $0.state.record?.completed != nil }.map(\.steps.name)
-        return names.allSatisfy { name in known[name] ?? 0 >= names.count { $0 == name } }
+        return places.dropFirst().allSatisfy { place in
+            place.state.record?.completed == nil || known.contains { $0.id == place.state.storeID }
+        }
+    }
+
+    /// Returns true if the record in a database names a store that the manager uses no longer.
+    func takesOver(_ place: PlacePlan) -> Bool {
+        place.state.record?.store.map { $0 != places[0].state.storeID } ?? false
+            && places[0].state.record == nil
+    }
+
+    /// The databases in which another store, which the manager uses elsewhere, keeps its record.
+    var databasesOfOtherStores: [String] {
+        guard places[0].state.record != nil else { return [] }
+        return places.dropFirst().filter { place in
+            place.state.record?.store.map { $0 != places[0].state.storeID } ?? false
+        }.map(\.steps.name)
     }
 
     /// The deferred steps that wait, and of which no launch has noted where they begin.

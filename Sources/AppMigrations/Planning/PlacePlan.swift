@@ -17,19 +17,18 @@ extension LaunchPlan {
         /// - Parameters:
         ///   - beginning: where the manager begins; nil if it has a record.
         ///   - store: the part of the manager's store, for a place that is another one.
-        ///   - isKnown: whether the manager has been in a place without a record: other contents have taken the place of
-        ///     those that it knew.
+        ///   - isMadeAnew: whether another database has taken the place of one in which the manager has worked.
         init(
             _ request: LaunchRequest, _ steps: PlaceSteps, _ state: PlaceState, _ beginning: Beginning?,
-            store: PlacePlan?, isKnown: Bool = false
+            store: PlacePlan?, isMadeAnew: Bool = false
         ) throws {
             self.steps = steps
             self.state = state
             var record =
                 state.record
-                ?? beginning?.record(
-                    request, steps.closures,
-                    store: isKnown ? nil : store.map { ($0.record, $0.steps.closures) })
+                ?? beginning?.record(request, steps.closures) { step in
+                    !isMadeAnew && store?.hasMovedAway(step) == true
+                }
             for (id, state) in state.lostRecord?.settled ?? [:] { record?[id] = state }
             if case .downgrade(let later) = beginning {
                 launch = .downgrade(from: later)
@@ -47,6 +46,14 @@ extension LaunchPlan {
             default: named = nil
             }
             try checkSupport(request)
+        }
+
+        /// Returns true if a step has run here, and the app has it in another place now.
+        private func hasMovedAway(_ step: MigrationStep) -> Bool {
+            // A newer app may still have it here.
+            if case .downgrade = launch { return false }
+            guard record?[step.id] == .done || record?[step.id] == .skipped else { return false }
+            return !steps.closures.contains { $0.version == step.version }
         }
 
         /// The steps that the beginning of this launch has found not to be needed.

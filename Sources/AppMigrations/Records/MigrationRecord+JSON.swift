@@ -24,9 +24,8 @@ extension MigrationRecord {
         completed = try field.versionIfPresent("completed")
         highest = try field.versionIfPresent("highest")
         downgradedTo = try field.versionIfPresent("downgradedTo")
-        if let names = try field.fieldIfPresent("databases") {
-            for name in try names.texts() { databases[name, default: 0] += 1 }
-        }
+        databases = try field.fieldIfPresent("databases")?.list().map(KnownDatabase.init) ?? []
+        store = try field.textIfPresent("store")
     }
 
     /// Returns the record's fields, among those of an older one that this version does not know.
@@ -42,10 +41,8 @@ extension MigrationRecord {
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
-        let names = databases.keys.inOrder().flatMap { name in
-            repeatElement(JSONValue.string(name), count: databases[name] ?? 0)
-        }
-        fields["databases"] = names.isEmpty ? nil : .array(names)
+        fields["databases"] = databases.isEmpty ? nil : .array(databases.map(\.json))
+        fields["store"] = store.map(JSONValue.string)
         return fields
     }
 

@@ -21,9 +21,11 @@ package struct MigrationRecord: Sendable, Equatable {
     /// The lower app version that was launched after ``highest``, until the higher one has come back.
     package var downgradedTo: AppVersion?
 
-    /// In the record of a manager's store, the names of the databases in which the manager has completed a launch, and how
-    /// many have each name: files in two folders may have the same.
-    package var databases: [String: Int] = [:]
+    /// In the record of a manager's store, the databases in which the manager has completed a launch.
+    package var databases: [KnownDatabase] = []
+
+    /// In the record of a database that is not the manager's store, the id of that store.
+    package var store: String?
 
     /// Creates a record that begins with a version, with nothing settled above it.
     package init(start: AppVersion?) {

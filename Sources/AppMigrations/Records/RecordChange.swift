@@ -28,8 +28,8 @@ package enum RecordChange: Sendable {
     case rerun([WorkID])
     /// The launch is complete.
     case completed(Launch, current: AppVersion)
-    /// The manager has been in so many databases of these names.
-    case knows(databases: [String: Int])
+    /// The manager has completed a launch in these databases.
+    case knows([KnownDatabase])
 }
 
 extension MigrationRecord {
@@ -63,7 +63,7 @@ extension MigrationRecord {
         case .skipped(let id): self[id] = .skipped
         case .rerun(let ids): for id in ids { self[id] = .open(OpenWork(isOwed: true)) }
         case .completed(let launch, let current): finish(launch, current: current)
-        case .knows(let names): databases.merge(names, uniquingKeysWith: max)
+        case .knows(let found): databases.note(found)
         }
     }
 }

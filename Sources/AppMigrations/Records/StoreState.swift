@@ -77,6 +77,17 @@ package struct StoreState: Sendable, Equatable {
 // MARK: - Records and versions seen
 
 extension StoreState {
+    /// Identifies the place, wherever it lies: random, and written with its first record; nil before that, and in a place that
+    /// an older version of the package has written.
+    package var id: String? {
+        if case .string(let id) = root["id"] { id } else { nil }
+    }
+
+    /// Gives the place an id, unless it has one.
+    private mutating func identify() {
+        if id == nil { root["id"] = .string(UUID().uuidString) }
+    }
+
     /// The record of one manager; nil if there is none.
     ///
     /// - Throws: ``MigrationError`` with the code `damagedStore`.
@@ -112,6 +123,7 @@ extension StoreState {
         old[JSONValue.removed] = nil
         managers[key] = record.map { .object($0.json(replacing: old)) }
         root["managers"] = .object(managers)
+        identify()
     }
 
     /// Changes the record of one manager.
@@ -271,9 +283,9 @@ extension StoreState {
         /// The part of the row that a table has when it was set aside: it holds no records any more.
         package static let setAside = "setAside"
 
-        /// `format`, `seen`, `replaced`, `lost` or `managers`.
+        /// `format`, `id`, `seen`, `replaced`, `lost` or `managers`.
         package let part: String
-        /// The line or the manager; empty for the format.
+        /// The line or the manager; empty for the format and the id.
         package let name: String
         /// The piece's JSON.
         package let value: String
@@ -313,8 +325,8 @@ extension StoreState {
         } catch {
             throw MigrationError.damagedStore("damaged at \(row.part).\(row.name): not valid JSON")
         }
-        if row.part == "format" {
-            root["format"] = value
+        if ["format", "id"].contains(row.part) {
+            root[row.part] = value
         } else {
             var part: [String: JSONValue] = [:]
             if case .object(let known) = root[row.part] { part = known }
@@ -330,6 +342,7 @@ extension StoreState {
     package var sharedRows: [Row] {
         get throws {
             var rows = [try row("format", "", root["format"])]
+            if let id = root["id"] { rows.append(try row("id", "", id)) }
             for part in ["seen", "replaced", "lost"] {
                 if case .object(let fields) = root[part] { rows += try fields.map { try row(part, $0, $1) } }
             }

@@ -20,6 +20,9 @@ public struct MigrationEvent: Sendable {
         case launchRecognized(Launch)
         /// A database has had migrations that are unknown. They are compatible, or the options allow them.
         case databaseIsNewer(NewerDatabase)
+        /// A manager of this name has its record in a database for another store; see
+        /// ``MigrationReport/databasesOfOtherStores``.
+        case databaseOfAnotherStore(String)
         /// A step begins.
         case willRun(Step)
         /// A step is complete.
@@ -63,6 +66,8 @@ extension MigrationEvent: CustomStringConvertible {
         case .launchRecognized(let launch): "\(manager): \(launch)"
         case .databaseIsNewer(let database):
             "\(manager): \(database.database) has had unknown migrations: \(database.schemaVersions.joined(separator: ", "))"
+        case .databaseOfAnotherStore(let database):
+            "\(manager): \(database) has a record of a manager of this name in another store: give the two different names"
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error.quotation)"

@@ -27,6 +27,11 @@ public struct MigrationReport: Sendable, Equatable {
     /// The databases that have had migrations which this version of the app does not know, and which it can use anyway.
     public let newerDatabases: [NewerDatabase]
 
+    /// The databases in which a manager of this name has its record for another store, such as that of another account.
+    ///
+    /// A step that has run for one of them does not run for the other: give the managers different names.
+    public let databasesOfOtherStores: [String]
+
     /// The deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
     public let deferred: [PendingWork]
 

@@ -11,7 +11,7 @@ extension RunInput {
     ) throws -> DeferredEnd {
         var answer = memory.answer
         func plan() throws -> DeferredPlan {
-            let looks = registration.look(waitingUpTo: DeferredRun.shortPatience, splitFrom: source)
+            let looks = registration.look(waitingUpTo: DeferredRun.shortPatience, following: formers)
             return try deferredPlan(looks, &answer, caller)
         }
 

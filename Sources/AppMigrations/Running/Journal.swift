@@ -13,10 +13,14 @@ struct Journal {
         var hasSeenCurrent: Bool
         /// True until the place has its first record.
         var isFirstRecord: Bool
+        /// Identifies the place, once it has a record.
+        var id: String?
+        /// True until the record is that of the manager's store, which has just been made and finds it in a database.
+        var isToBeTakenOver: Bool
         /// The record with all changes so far; nil where the manager does not begin.
         var record: MigrationRecord?
 
-        var isWritten: Bool { changes.isEmpty && history.isEmpty && hasSeenCurrent }
+        var isWritten: Bool { changes.isEmpty && history.isEmpty && hasSeenCurrent && !isToBeTakenOver }
     }
 
     private let plan: LaunchPlan
@@ -37,7 +41,8 @@ struct Journal {
             Page(
                 plan: place, isStore: index == 0,
                 hasSeenCurrent: place.state.hasLaunched(request.current, in: request.line),
-                isFirstRecord: place.state.record == nil, record: place.record)
+                isFirstRecord: place.state.record == nil, id: place.state.storeID,
+                isToBeTakenOver: index > 0 && plan.takesOver(place), record: place.record)
         }
         for index in pages.indices where pages[index].record != pages[index].plan.state.record {
             let place = pages[index].plan
@@ -122,13 +127,15 @@ struct Journal {
         for (index, page) in pages.enumerated() {
             change(index, .completed(page.plan.launch, current: request.current))
         }
-        // A database of this name that has no record from here on was made anew. The store is written last, so they have
-        // theirs then.
-        var names: [String: Int] = [:]
-        for page in pages.dropFirst() where page.record?.completed != nil {
-            names[page.plan.steps.name, default: 0] += 1
-        }
-        if !names.isEmpty { change(0, .knows(databases: names)) }
+    }
+
+    /// Notes the databases in which the manager has been, once they have been written: they have their ids then.
+    mutating func noteDatabases() {
+        guard plan.isComplete, pages.count > 1, let record = pages[0].record else { return }
+        let found = pages.dropFirst().filter { $0.record?.completed != nil }
+        let isKnown = found.allSatisfy { page in record.databases.contains { $0.id == page.id } }
+        if isKnown { return }
+        change(0, .knows(found.map { KnownDatabase(id: $0.id, path: $0.plan.steps.place.path) }))
     }
 
     /// True if the store needs its first record before the launch is complete: it has to be there before that of a database.
@@ -163,10 +170,16 @@ struct Journal {
         for index in order { try save(only: index) }
     }
 
+    /// Writes what the databases have not written yet.
+    mutating func saveDatabases() throws {
+        for index in pages.indices.dropFirst() { try save(only: index) }
+    }
+
     /// Writes what one place has not written yet.
     mutating func save(only index: Int) throws {
-        if !pages[index].isWritten { try pages[index].write(request, timeout) }
+        if !pages[index].isWritten { try pages[index].write(request, timeout, store: pages[0].id) }
         pages[index].changes = []
+        pages[index].isToBeTakenOver = false
         pages[index].history = []
         pages[index].hasSeenCurrent = true
         pages[index].isFirstRecord = false
@@ -194,17 +207,33 @@ extension Journal.Page {
     }
 
     /// Makes the changes in the place: does input and output.
-    fileprivate func write(_ request: LaunchRequest, _ timeout: Duration) throws {
+    ///
+    /// - Parameter store: identifies the manager's store.
+    fileprivate mutating func write(_ request: LaunchRequest, _ timeout: Duration, store: String?) throws {
+        let owner = isStore ? nil : store
+        var id: String?
         try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in
             if record != nil {
-                try state.changeRecord(of: request.manager) { $0 = latest(after: $0) ?? $0 }
+                try state.changeRecord(of: request.manager) { record in
+                    record = latest(after: record) ?? record
+                    give(&record, to: owner)
+                }
             }
+            id = state.id
             // Otherwise, the next manager would take what this one has found for a new install's own.
             if let named = plan.named {
-                state.see(named, in: request.line, at: Date(), isAdopted: true)
+                state.see(
+                    named, build: request.appBuild, in: request.line, at: Date(), isAdopted: true)
             }
             state.see(request.current, build: request.appBuild, in: request.line, at: Date())
             state.newHistory = history
         }
+        give(&record, to: owner)
+        self.id = id
+    }
+
+    /// Writes down the store to which the manager belongs, in a record that names none.
+    private func give(_ record: inout MigrationRecord?, to store: String?) {
+        if let store, isToBeTakenOver || record?.store == nil { record?.store = store }
     }
 }

@@ -9,7 +9,7 @@ extension RunInput {
                 request, states, of: registration.due, deadlines: registration.deadlines, answer: &answer,
                 asking: caller.adoption)
         }
-        func look() throws -> [PlaceState] { try registration.look(splitFrom: source).map { try $0.get() } }
+        func look() throws -> [PlaceState] { try registration.look(following: formers).map { try $0.get() } }
 
         let found = try plan(look())
         if try isSettled(found) {
@@ -167,6 +167,9 @@ final class LaunchRun: Run {
         // The store needs its first record before a database has one, and that before the store names it.
         if journal.storeBegins { try journal.save(only: 0) }
         journal.finish()
+        // The databases first, which get their ids with their records.
+        try journal.saveDatabases()
+        journal.noteDatabases()
         // The store last: as long as it is not complete, a database that is lost is made anew as before.
         try journal.save(last: 0)
     }
@@ -196,6 +199,7 @@ extension LaunchPlan {
     func announce(to caller: Caller) {
         caller.tell(.launchRecognized(places[0].launch))
         for database in newerDatabases { caller.tell(.databaseIsNewer(database)) }
+        for name in databasesOfOtherStores { caller.tell(.databaseOfAnotherStore(name)) }
     }
 
     /// The work that is pending, without the closures for a version change, which come last in any case.

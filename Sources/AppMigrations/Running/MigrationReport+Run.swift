@@ -8,6 +8,7 @@ extension MigrationReport {
         completed = tally.completed
         schemaSteps = tally.schemaSteps
         newerDatabases = plan.newerDatabases
+        databasesOfOtherStores = plan.databasesOfOtherStores
         deferred = plan.pendingDeferred(after: run)
         databaseSize = tally.databaseSize
     }

@@ -4,8 +4,8 @@ import Foundation
 struct RunInput: Sendable {
     let registration: Registration
     let request: LaunchRequest
-    /// The name of the manager whose steps have come to this one.
-    let source: String?
+    /// The managers whose steps have come to this one.
+    let formers: [FormerManager]
     let role: MigrationOptions.Role
     let progress: Progress
     /// How long to wait for locks and for other writers.

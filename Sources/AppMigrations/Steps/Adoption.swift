@@ -29,8 +29,8 @@ public struct Adoption {
     }
 
     package let answer: (Question) throws -> AdoptionAnswer
-    /// The name of the manager whose steps have come to this one.
-    let source: String?
+    /// The managers whose steps have come to this one.
+    let formers: [FormerManager]
 
     /// Creates an adoption from a closure, which runs where `migrate` is called.
     ///
@@ -49,12 +49,17 @@ public struct Adoption {
         self.init { _ in AdoptionAnswer(version: try version()) }
     }
 
-    package init(source: String? = nil, answer: @escaping (Question) throws -> AdoptionAnswer) {
-        self.source = source
+    package init(
+        formers: [FormerManager] = [], answer: @escaping (Question) throws -> AdoptionAnswer
+    ) {
+        self.formers = formers
         self.answer = answer
     }
 
-    /// Joins several kinds of evidence: the lowest version that any of them finds.
+    /// Joins several kinds of evidence.
+    ///
+    /// An exact version, from a closure or MFMigrationManager, counts before one that means "this version or a later one": the
+    /// lowest exact version, or else the highest of the others.
     ///
     /// ```swift
     /// let adopting = Adoption.any(.fileExists(archiveURL, means: "1.0"), .mfMigrationManager())
@@ -72,30 +77,40 @@ public struct Adoption {
     /// - Parameter adoptions: the kinds of evidence; each is asked. Without any, every install would look fresh: that is the error
     ///   `undecided`.
     public static func any(_ adoptions: [Adoption]) -> Adoption {
-        Adoption(source: adoptions.lazy.compactMap(\.source).first) { question in
+        Adoption(formers: adoptions.flatMap(\.formers)) { question in
             guard !adoptions.isEmpty else {
                 throw MigrationError(
                     .undecided, "Adoption.any has no evidence to ask for",
                     remedy: "Nothing was run. Pass at least one kind, or .newApp if no one has the app yet.")
             }
             let answers = try adoptions.map { try $0.answer(question) }
-            let lowest = answers.compactMap(\.version).min()
-            return answers.first { $0.version == lowest } ?? AdoptionAnswer(version: nil)
+            if let exact = answers.filter({ !$0.isBound }).compactMap(\.version).min() {
+                return AdoptionAnswer(version: exact)
+            }
+            return AdoptionAnswer(
+                version: answers.compactMap(\.version).max(), isBound: true,
+                launched: answers.compactMap(\.launched).max())
         }
     }
 
     /// Takes over steps of another manager, or all of them if a manager gets another name.
     ///
-    /// Where the other manager has a record, this one begins with a copy of it: steps that have run under the old name do not
-    /// run again. Elsewhere it is like ``newApp``. Pass it for good: people update from any version.
+    /// Where the other manager has begun below a version, its steps below that version count for this one, and those that have
+    /// run do not run again. Steps from that version on are this manager's own. Elsewhere it is like ``newApp``. Pass it for
+    /// good: people update from any version. If a manager has several former names, join them with `any`.
     ///
     /// ```swift
-    /// let photos = try MigrationManager(name: "Photos", adopting: .splitFrom("Library"), store: store)
+    /// let photos = try MigrationManager(
+    ///     name: "Photos", adopting: .splitFrom("Library", before: "2.0"), store: store)
     /// ```
     ///
-    /// - Parameter manager: the name of the other manager, in the same store.
-    public static func splitFrom(_ manager: String) -> Adoption {
-        Adoption(source: manager) { _ in AdoptionAnswer(version: nil) }
+    /// - Parameters:
+    ///   - manager: the name of the other manager, in the same store.
+    ///   - version: the first app version that has this manager.
+    public static func splitFrom(_ manager: String, before version: AppVersion) -> Adoption {
+        Adoption(formers: [FormerManager(name: manager, end: version)]) { _ in
+            AdoptionAnswer(version: nil)
+        }
     }
 
     /// No one had the app before it had this manager: an install without a record is fresh.
@@ -153,9 +168,12 @@ package struct AdoptionAnswer: Sendable {
     package let version: AppVersion?
     /// True if the data is at the version or a later one.
     package let isBound: Bool
+    /// The earliest version that was launched where the evidence is, before this build; nil if unknown.
+    let launched: AppVersion?
 
-    package init(version: AppVersion?, isBound: Bool = false) {
+    package init(version: AppVersion?, isBound: Bool = false, launched: AppVersion? = nil) {
         self.version = version
         self.isBound = isBound
+        self.launched = launched
     }
 }

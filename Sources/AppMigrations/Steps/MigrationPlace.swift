@@ -9,6 +9,9 @@ package protocol MigrationPlace: Sendable {
     /// The name that messages use.
     var name: String { get }
 
+    /// Where it is, without what changes between two installs; see ``Foundation/URL/pathInInstall``.
+    var path: String { get }
+
     /// The store that keeps the place's records.
     var store: any RecordStorage { get }
 
@@ -45,6 +48,7 @@ package struct StorePlace: MigrationPlace {
 
     package var id: PlaceID { .store }
     package var name: String { store.name }
+    package var path: String { store.name }
 
     package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
         -> PlaceState

@@ -2,14 +2,16 @@
 ///
 /// A class, because copies of so many fields would weigh more than the code that reads them.
 package final class PlaceState: Sendable {
+    /// Identifies the place, wherever it lies; nil if it has never had a record.
+    package let storeID: String?
     /// The manager's record in this place; nil if there is none.
     package let record: MigrationRecord?
     /// True if the app has removed the record, and with it the manager's data.
     package let hasRemovedRecord: Bool
     /// What is known of the record that the place may have lost; nil if it has lost none.
     let lostRecord: LostRecord?
-    /// The record of the manager of which this one is a part; nil if there is none.
-    let splitRecord: MigrationRecord?
+    /// The records of the managers whose steps have come to this one; read only where it has none.
+    let formerRecords: [FormerRecord]
     /// The app versions that the place has seen, by line of versions, each line in the order in which they came.
     package let seen: [String: [SeenVersion]]
     /// The versions that the data was assumed to be at when damaged records were replaced, by line.
@@ -22,15 +24,16 @@ package final class PlaceState: Sendable {
     package let newer: [String]
 
     init(
-        record: MigrationRecord?, hasRemovedRecord: Bool = false, lostRecord: LostRecord? = nil,
-        splitRecord: MigrationRecord? = nil,
+        storeID: String? = nil, record: MigrationRecord?, hasRemovedRecord: Bool = false,
+        lostRecord: LostRecord? = nil, formerRecords: [FormerRecord] = [],
         seen: [String: [SeenVersion]], assumptions: [String: AppVersion] = [:], evidence: Evidence,
         pending: [PendingSchema] = [], newer: [String] = []
     ) {
+        self.storeID = storeID
         self.record = record
         self.hasRemovedRecord = hasRemovedRecord
         self.lostRecord = lostRecord
-        self.splitRecord = splitRecord
+        self.formerRecords = formerRecords
         self.seen = seen
         self.assumptions = assumptions
         self.evidence = evidence
@@ -53,26 +56,30 @@ package final class PlaceState: Sendable {
             let isRemoved = try state.hasRemovedRecord(of: manager)
             let isLost = state.hasLostRecords && !isRemoved
             self.init(
-                record: nil, hasRemovedRecord: isRemoved,
+                storeID: state.id, record: nil, hasRemovedRecord: isRemoved,
                 lostRecord: isLost ? LostRecord(history: try history()) : nil, seen: state.seen,
                 assumptions: try state.assumptions,
                 evidence: found == .empty && state.isReplacement ? .replaced : found,
                 pending: pending, newer: newer)
             return
         }
-        self.init(record: record, seen: state.seen, evidence: .empty, pending: pending, newer: newer)
+        self.init(
+            storeID: state.id, record: record, seen: state.seen, evidence: .empty, pending: pending,
+            newer: newer)
     }
 
     /// Returns the state of the place with another record.
     func with(_ record: MigrationRecord) -> PlaceState {
-        PlaceState(record: record, seen: seen, evidence: .empty, pending: pending, newer: newer)
+        PlaceState(
+            storeID: storeID, record: record, seen: seen, evidence: .empty, pending: pending, newer: newer)
     }
 
-    /// Returns the state for a manager that is a part of another one, with a record.
-    func splitting(off record: MigrationRecord?) -> PlaceState {
+    /// Returns the state for a manager to which steps of others have come.
+    func following(_ formerRecords: [FormerRecord]) -> PlaceState {
         PlaceState(
-            record: nil, hasRemovedRecord: hasRemovedRecord, lostRecord: lostRecord, splitRecord: record,
-            seen: seen, assumptions: assumptions, evidence: evidence, pending: pending, newer: newer)
+            storeID: storeID, record: nil, hasRemovedRecord: hasRemovedRecord, lostRecord: lostRecord,
+            formerRecords: formerRecords, seen: seen, assumptions: assumptions, evidence: evidence,
+            pending: pending, newer: newer)
     }
 
     /// Returns true if a version was launched here.

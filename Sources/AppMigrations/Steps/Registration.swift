@@ -86,16 +86,21 @@ struct Registration: Sendable {
     ///
     /// - Parameters:
     ///   - limit: the longest time to wait for others in a place; nil for the place's own.
-    ///   - source: the manager of which this one is a part, according to its `adopting`.
+    ///   - formers: the managers whose steps have come to this one, according to its `adopting`.
     func look(
-        waitingUpTo limit: Duration? = nil, splitFrom source: String? = nil
+        waitingUpTo limit: Duration? = nil, following formers: [FormerManager] = []
     ) -> [Result<PlaceState, any Error>] {
         zip(places, due).map { place, steps in
             Result {
                 let state = try place.look(
                     manager: manager, schemaSteps: schemaSteps(steps.schemaSteps), waitingUpTo: limit)
-                guard let source, state.record == nil else { return state }
-                return state.splitting(off: try place.store.record(of: source))
+                guard !formers.isEmpty, state.record == nil else { return state }
+                return state.following(
+                    try formers.compactMap { former in
+                        try place.store.record(of: former.name).map {
+                            FormerRecord(record: $0, end: former.end)
+                        }
+                    })
             }
         }
     }

@@ -37,7 +37,7 @@ struct RecordCopy {
     }
 
     /// The parts of the rows, in the order of their keys.
-    private static let order = ["format", "lost", "managers", "replaced", "seen"]
+    private static let order = ["format", "id", "lost", "managers", "replaced", "seen"]
 
     private mutating func read(_ tree: DamagedTree, _ damaged: DamagedDatabase) throws {
         for leaf in tree.leaves {

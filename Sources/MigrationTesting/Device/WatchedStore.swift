@@ -13,6 +13,7 @@ package struct WatchedStore: MigrationPlace, RecordStorage {
     package var name: String { base.name }
     package var store: any RecordStorage { self }
     package var id: PlaceID { place.id }
+    package var path: String { place.path }
 
     private var place: any MigrationPlace { StorePlace.of(base) }
 

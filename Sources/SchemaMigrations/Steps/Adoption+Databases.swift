@@ -21,7 +21,12 @@ extension Adoption {
                     let isOld =
                         try !seen.areOnly(question.current, build: question.appBuild)
                         && Ledger.hasOtherTables(db)
-                    return AdoptionAnswer(version: isOld ? version : nil, isBound: true)
+                    // Without a step in the database, no manager looks at what it has seen.
+                    let earliest =
+                        seen.contains(where: \.isAdopted)
+                        ? nil : seen.earliest(before: question.current, build: question.appBuild)
+                    return AdoptionAnswer(
+                        version: isOld ? version : nil, isBound: true, launched: earliest)
                 }
             } catch let error as DatabaseError {
                 throw MigrationError(

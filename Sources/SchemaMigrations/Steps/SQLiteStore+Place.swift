@@ -5,6 +5,8 @@ import GRDB
 extension SQLiteStore: MigrationPlace {
     package var store: any RecordStorage { self }
 
+    package var path: String { file?.pathInInstall ?? ":memory:" }
+
     package var failsOthersWhileWriting: Bool {
         guard case .file = id, case .immediateError = database.configuration.busyMode else { return false }
         return true

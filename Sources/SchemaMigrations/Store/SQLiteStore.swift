@@ -29,7 +29,7 @@ package struct SQLiteStore: RecordStorage {
     package let name: String
 
     /// The database's file, determined once because that asks the file system.
-    private let file: URL?
+    let file: URL?
 
     package let id: PlaceID
 

@@ -52,13 +52,13 @@ struct BeginningTests {
 
     private func database(
         _ current: AppVersion, _ place: PlaceState, in launch: Launch = .upgrade(from: "1.9"),
-        isKnown: Bool = false, build: String? = "7", answer: AppVersion? = nil, line: String = "app"
+        isMadeAnew: Bool = false, build: String? = "7", answer: AppVersion? = nil, line: String = "app"
     ) -> Beginning {
         let record = MigrationRecord(start: launch.previousVersion ?? current)
         return Beginnings(
             request: request(current, build: build, line: line), places: [self.place(record: record), place],
             steps: [[], []], answer: AdoptionAnswer(version: answer)
-        ).inDatabase(1, launch, record, isKnown: isKnown)
+        ).inDatabase(1, launch, record, isMadeAnew: isMadeAnew)
     }
 
     @Test("asks the app only if nothing stronger decides")
@@ -148,23 +148,24 @@ struct BeginningTests {
         #expect(database("2.0", place(), in: launch, answer: "0.5") == expected)
         #expect(database("2.0", place("2.0 (7)", evidence: .unmanaged), in: launch) == expected)
         if launch != .freshInstall {
-            #expect(database("2.0", place(), in: launch, isKnown: true) == .fresh(.database))
+            #expect(database("2.0", place(), in: launch, isMadeAnew: true) == .fresh(.database))
         }
     }
 
     @Test("a new database of an app that came back before a launch was complete begins as the store stands")
     func interrupted() {
-        func begins(_ record: MigrationRecord?, isKnown: Bool = false, answer: AppVersion? = nil) -> Beginning
+        func begins(_ record: MigrationRecord?, isMadeAnew: Bool = false, answer: AppVersion? = nil)
+            -> Beginning
         {
             Beginnings(
                 request: request("2.0"), places: [self.place(record: record), self.place()],
                 steps: [[], []], answer: AdoptionAnswer(version: answer)
-            ).inDatabase(1, .downgrade(from: "3.0"), record, isKnown: isKnown)
+            ).inDatabase(1, .downgrade(from: "3.0"), record, isMadeAnew: isMadeAnew)
         }
         #expect(begins(record(start: "1.0")) == .at("1.0", .newDatabase))
         #expect(begins(record(start: "1.0", completed: "1.5")) == .at("1.5", .newDatabase))
         #expect(begins(record(start: "1.0", completed: "3.0")) == .fresh(.database))
-        #expect(begins(record(start: "1.0"), isKnown: true) == .fresh(.database))
+        #expect(begins(record(start: "1.0"), isMadeAnew: true) == .fresh(.database))
         #expect(begins(nil) == .fresh(.database))
         #expect(begins(nil, answer: "1.5") == .at("1.5", .newDatabase), "the store begins there, too")
         #expect(begins(nil, answer: "2.0") == .fresh(.database))
@@ -173,18 +174,18 @@ struct BeginningTests {
     @Test("a first launch goes on in a new database, though a lower version has come between")
     func visited() {
         func begins(
-            freshIn build: String, _ launch: Launch = .upgrade(from: "1.0"), isKnown: Bool = false
+            freshIn build: String, _ launch: Launch = .upgrade(from: "1.0"), isMadeAnew: Bool = false
         ) -> Beginning {
             var record = record(start: "2.0")
             record.freshBuild = build
             return Beginnings(
                 request: request("2.0"), places: [self.place(record: record), self.place()],
                 steps: [[], []], answer: AdoptionAnswer(version: nil)
-            ).inDatabase(1, launch, record, isKnown: isKnown)
+            ).inDatabase(1, launch, record, isMadeAnew: isMadeAnew)
         }
         #expect(begins(freshIn: "2.0 (7)") == .fresh(.install))
         #expect(begins(freshIn: "2.0 (6)") == .fresh(.database))
-        #expect(begins(freshIn: "2.0 (7)", isKnown: true) == .fresh(.database), "the visit has made it")
+        #expect(begins(freshIn: "2.0 (7)", isMadeAnew: true) == .fresh(.database), "the visit has made it")
         #expect(begins(freshIn: "2.0 (7)", .downgrade(from: "3.0")) == .fresh(.database), "3.0 has gone on")
     }
 
@@ -272,7 +273,7 @@ struct BeginningRecordTests {
     func fresh() {
         let steps = [step("1.0"), step("1.1", .run), step("1.2", .only), step("2.0-1")]
         func begun(_ fresh: Beginning.Fresh) -> MigrationRecord? {
-            var record = Beginning.fresh(fresh).record(request, steps, store: nil)
+            var record = Beginning.fresh(fresh).record(request, steps)
             record?.apply(.begun(.freshInstall, current: "2.0", due: steps))
             return record
         }
@@ -287,7 +288,7 @@ struct BeginningRecordTests {
     func owedSteps() {
         let steps = [step("1.0", .run), step("1.1", .only), step("1.2", kind: .deferredClosure)]
         func owed(_ reason: Beginning.Reason) -> [AppVersion] {
-            self.owed(Beginning.at("1.5", reason).record(request, steps, store: nil))
+            self.owed(Beginning.at("1.5", reason).record(request, steps))
         }
         #expect(owed(.seen) == ["1.0"])
         #expect(owed(.newDatabase) == ["1.0"])
@@ -295,21 +296,19 @@ struct BeginningRecordTests {
         #expect(owed(.lost) == ["1.2"], "it may have been waiting")
     }
 
-    @Test("takes over what the store has done, if the step is no longer registered there")
+    @Test("takes over the steps that have moved here")
     func moved() {
-        var store = MigrationRecord(start: "1.0")
-        store.settle("1.5")
-        store.settle("1.6")
-        let record = Beginning.at("1.0", .seen).record(
-            request, [step("1.5"), step("1.6")], store: (store, [step("1.6")]))
+        let record = Beginning.at("1.0", .seen).record(request, [step("1.5"), step("1.6")]) {
+            $0.version == "1.5"
+        }
         #expect(record?.hasSettled("1.5") == true)
         #expect(record?.hasSettled("1.6") == false)
     }
 
     @Test("is that of a downgrade where the data is of a newer app")
     func newer() {
-        let record = Beginning.at("3.0", .answered).record(request, [], store: nil)
+        let record = Beginning.at("3.0", .answered).record(request, [])
         #expect(record?.launch(current: "2.0", build: "2.0 (7)") == .downgrade(from: "3.0"))
-        #expect(Beginning.downgrade(from: "3.0").record(request, [], store: nil) == nil)
+        #expect(Beginning.downgrade(from: "3.0").record(request, []) == nil)
     }
 }

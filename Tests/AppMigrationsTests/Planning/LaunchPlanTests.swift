@@ -114,10 +114,15 @@ struct LaunchPlanTests {
         #expect(plan.deferred.map(\.step.version) == ["1.2"])
     }
 
-    @Test("takes no step for one that has moved here, if the manager has been in the database before")
+    @Test(
+        "takes a step for one that has moved here if it has run in the store, and no newer app has it there")
     func moved() throws {
-        func settled(isKnown: Bool) throws -> Bool? {
-            let record = record(completed: "2.0", settled: ["1.5"])
+        func settled(
+            as state: WorkState = .done, isMadeAnew: Bool = false, highest: AppVersion? = nil
+        ) throws -> Bool? {
+            var record = record(completed: "2.0")
+            record.settle("1.5", as: state)
+            record.highest = highest
             let place = StorePlace(store: InMemoryStore())
             var due = PlaceSteps(of: place)
             func plan(_ record: MigrationRecord?, _ beginning: Beginning?, _ store: LaunchPlan.PlacePlan?)
@@ -125,13 +130,16 @@ struct LaunchPlanTests {
             {
                 let state = PlaceState(record: record, seen: [:], evidence: .unmanaged)
                 return try LaunchPlan.PlacePlan(
-                    request(), due, state, beginning, store: store, isKnown: isKnown)
+                    request(), due, state, beginning, store: store, isMadeAnew: isMadeAnew)
             }
             let store = try plan(record, nil, nil)
             due.add(step("1.5"))
             return try plan(nil, .at("1.0", .answered), store).record?.hasSettled("1.5")
         }
-        #expect(try settled(isKnown: false) == true)
-        #expect(try settled(isKnown: true) == false)
+        #expect(try settled() == true)
+        #expect(try settled(as: .skipped) == true)
+        #expect(try settled(as: .notNeeded) == false, "it has never run")
+        #expect(try settled(isMadeAnew: true) == false)
+        #expect(try settled(highest: "9.0") == false)
     }
 }

@@ -56,7 +56,7 @@ struct LossTests {
     private func database(
         _ place: PlaceState, beside store: PlaceState, _ steps: MigrationStep..., launch: Launch = .relaunch
     ) -> Beginning {
-        beginnings([store, place], steps).inDatabase(1, launch, store.record, isKnown: false)
+        beginnings([store, place], steps).inDatabase(1, launch, store.record, isMadeAnew: false)
     }
 
     @Test("is at the version that its store has completed, whatever was seen or is answered")

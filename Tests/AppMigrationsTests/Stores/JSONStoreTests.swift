@@ -77,12 +77,14 @@ struct JSONStoreTests {
         try launch("1.1", name: "Library", store: store)
         let text = try String(contentsOf: url, encoding: .utf8).replacing(
             #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "DATE"
-        ).replacing(#/[0-9a-f]{16}/#, with: "CHECKSUM")
+        ).replacing(#/[0-9a-f]{16}/#, with: "CHECKSUM").replacing(
+            #/"id" : "[0-9A-F-]{36}"/#, with: #""id" : "UUID""#)
         #expect(
             text == """
                 {
                   "checksum" : "CHECKSUM",
                   "format" : "1.0",
+                  "id" : "UUID",
                   "managers" : {
                     "Library" : {
                       "completed" : "1.1",

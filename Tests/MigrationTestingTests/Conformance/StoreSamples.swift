@@ -48,7 +48,7 @@ extension MigrationRecord {
             ("start", start == other.start), ("work", work == other.work),
             ("fresh", freshBuild == other.freshBuild), ("completed", completed == other.completed),
             ("highest", highest == other.highest), ("downgradedTo", downgradedTo == other.downgradedTo),
-            ("databases", databases == other.databases),
+            ("databases", databases == other.databases), ("store", store == other.store),
         ]
         let wrong = fields.filter { !$0.1 }.map { "`\($0.0)`" }
         return switch wrong.count {
@@ -73,7 +73,11 @@ enum StoreSamples {
             record[WorkID(version)] = .open(OpenWork(isOwed: true))
         }
         record.freshBuild = "2.1 (416)"
-        record.databases = ["library.sqlite": 1, "thumbnails.sqlite": 2]
+        record.databases = [
+            KnownDatabase(id: nil, path: "library.sqlite"),
+            KnownDatabase(id: "5A", path: "Documents/thumbnails.sqlite"),
+        ]
+        record.store = "3C"
         record.completed = "1.5"
         record.highest = "2.1"
         record.downgradedTo = "1.6"

@@ -61,8 +61,8 @@ struct EvidenceInDatabasesTests {
     }
 
     @Test(
-        "Tables and a file are asked together, and the lowest version counts",
-        arguments: [(true, true, "1.0"), (true, false, "1.5"), (false, true, "1.0"), (false, false, nil)]
+        "Tables and a file are asked together, and the higher bound counts",
+        arguments: [(true, true, "1.5"), (true, false, "1.5"), (false, true, "1.0"), (false, false, nil)]
             as [(Bool, Bool, AppVersion?)])
     func tablesAndFile(hasTables: Bool, hasFile: Bool, version: AppVersion?) throws {
         if hasTables { try makeTables() }

@@ -159,7 +159,7 @@ struct JunctionTests {
         let earlier = try manager("Library", "1.9")
         closure(earlier, "1.5")
         try earlier.migrate()
-        let photos = try manager("Photos", "2.0", adopting: .splitFrom("Library"))
+        let photos = try manager("Photos", "2.0", adopting: .splitFrom("Library", before: "2.0"))
         closure(photos, "1.5", "2.0")
         #expect(try photos.migrate().launch == .upgrade(from: "1.9"))
         #expect(log.lines == ["Library 1.5", "Photos 2.0"])

@@ -38,7 +38,19 @@ struct SQLiteStoreTests {
 
     private func rows() throws -> [String] {
         try queue.strings(
-            "SELECT part || ' ' || name || ' ' || value FROM app_migrations ORDER BY part, name")
+            """
+            SELECT part || ' ' || name || ' ' || value FROM app_migrations WHERE part <> 'id'
+            ORDER BY part, name
+            """)
+    }
+
+    @Test("has an id, which it keeps")
+    func id() throws {
+        try store.changeRecord(of: "A") { $0 = try record }
+        let id = try #require(try store.read("A").id)
+        #expect(UUID(uuidString: id) != nil)
+        try store.changeRecord(of: "B") { $0 = try record }
+        #expect(try SQLiteStore(folder.queue("records.sqlite")).read("B").id == id)
     }
 
     @Test("is empty before its first use, and reading does not change that")

@@ -13,8 +13,10 @@ public struct PrivacyTest: StressTest {
 
     /// Tries a million values, or three thousand.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        let trials = UInt64((size == .short ? 3_000 : 1_000_000) / PrivacyTrial.values)
-        var outcome = (1..<trials + 2).tryEach(unit: "values") { seed in
+        let values = UInt64(PrivacyTrial.values)
+        var outcome = size.seeds(short: 3_000 / values + 1, long: 1_000_000 / values + 1).tryEach(
+            unit: "values"
+        ) { seed in
             do {
                 var trial = try PrivacyTrial(seed: seed)
                 try trial.run()

@@ -18,7 +18,7 @@ public struct SummaryTest: StressTest {
 
     /// Tries a hundred thousand launches, or three hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size == .short ? 1..<301 : 1..<100_001)
+        run(seeds: size.seeds(short: 300, long: 100_000))
     }
 
     /// Tries a launch for each seed.

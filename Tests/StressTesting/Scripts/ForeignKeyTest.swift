@@ -21,7 +21,7 @@ public struct ForeignKeyTest: StressTest {
 
     /// Tries ten thousand databases, or two hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size == .short ? 1..<201 : 1..<10_001)
+        run(seeds: size.seeds(short: 200, long: 10_000))
     }
 
     /// Tries a database for each seed.

@@ -18,7 +18,7 @@ public struct ScriptTest: StressTest {
 
     /// Tries ten thousand sets of files, or a hundred and fifty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size == .short ? 1..<151 : 1..<10_001)
+        run(seeds: size.seeds(short: 150, long: 10_000))
     }
 
     /// Tries a set of files for each seed.

@@ -17,7 +17,7 @@ public struct TypesTest: StressTest {
 
     /// Tries a thousand schemas, or four.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        try run(seeds: size == .short ? 1..<5 : 1..<1_001)
+        try run(seeds: size.seeds(short: 4, long: 1_000))
     }
 
     /// Tries the schema of each seed.

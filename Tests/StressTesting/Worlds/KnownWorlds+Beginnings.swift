@@ -2,8 +2,6 @@ import SmallWorlds
 
 // Where a manager begins.
 extension KnownWorld {
-    private static let two = [SmallApp.Manager(), SmallApp.Manager()]
-
     /// Nothing older than the earliest release that was launched is in the data, and nothing of the manager has run.
     static let beginnings = late + fresh + answers + databases + stores
 

@@ -217,6 +217,4 @@ extension KnownWorld {
                 .launch(.secondBuild(of: 3), .without(manager: 1)), .call(.skip(.step(30))),
             ], endsWith: nil),
     ]
-
-    private static let two = [SmallApp.Manager(), SmallApp.Manager()]
 }

@@ -3,9 +3,6 @@ import SmallWorlds
 // What the long form of the search has found: the lightest world of each kind.
 extension KnownWorld {
     static let searched = judgedByThePackage + judgedByThePromises
-
-    private static let two = [SmallApp.Manager(), SmallApp.Manager()]
-
     /// Worlds in which the package was wrong.
     private static let judgedByThePackage = [
         KnownWorld(

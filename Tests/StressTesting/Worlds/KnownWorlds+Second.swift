@@ -3,8 +3,6 @@ import SmallWorlds
 // What the second long search has found: the lightest world of each kind.
 extension KnownWorld {
     static let searchedAgain = judgedByThePackageAgain + judgedByThePromisesAgain
-
-    private static let two = [SmallApp.Manager(), SmallApp.Manager()]
     private static let plugIn = [SmallApp.Manager(), SmallApp.Manager(hasOwnLine: true)]
 
     /// Worlds in which the package was wrong.

@@ -181,5 +181,4 @@ extension KnownWorld {
             .init(10, .transaction, in: .database(0), manager: 1),
             .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
         ], managers: [.init(adopting: .version), .init(adopting: .version)])
-    private static let two = [SmallApp.Manager(), SmallApp.Manager()]
 }

@@ -34,9 +34,12 @@ package struct KnownWorld: Sendable {
         return nil
     }
 
+    /// The managers of most worlds.
+    static let two = [SmallApp.Manager(), SmallApp.Manager()]
+
     /// All of them.
     package static let all =
-        found + beginnings + lives + deaths + repairs + searched + searchedAgain + waiting + rare
+        found + beginnings + lives + deaths + repairs + searched + searchedAgain + waiting + rare + places
 
     /// Worlds in which the package, or the promises, were wrong once.
     private static let found = [

@@ -58,6 +58,7 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, RecordStorage
 
     var id: PlaceID { .file([UInt8(number)]) }
     var name: String { "database \(number)" }
+    var path: String { name }
     var store: any RecordStorage { self }
 
     func mistakes(in moves: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }

@@ -53,21 +53,23 @@ public struct WorldsTest: StressTest {
         }
         var pairs = FeaturePairs()
         for search in searches { pairs.add(search.pairs) }
-        let notes = zip(["in memory", "in SQLite"], searches).map { place, search in
+        var notes = zip(["in memory", "in SQLite"], searches).map { place, search in
             "\(search.worlds) worlds of \(search.apps) apps \(place), \(search.kinds.values.reduce(0) { $0 + $1.count }) wrong"
         }
         let missing = pairs.missing(except: Self.reasons).map {
             "no app has both \($0[0].rawValue) and \($0[1].rawValue)"
         }
+        notes.append("stress --\(size) --seed \(StressSize.firstSeed) worlds repeats this")
         return StressOutcome(
             tried: searches.reduce(0) { $0 + $1.worlds }, unit: "worlds",
             failures: missing + known + shown, notes: notes)
     }
 
-    /// Plays worlds on all cores; always the same ones.
+    /// Plays worlds on all cores: all small ones, and of larger ones those of the seeds.
     private func search(_ selection: Selection) throws -> WorldSearch {
         let all = (1...max(1, selection.weight - 1)).flatMap { SmallApp.all(weighing: $0) }
         let (count, part) = (all.count + selection.sample, 50)
+        let firstSeed = StressSize.firstSeed
         let found = Locked<Result<WorldSearch, any Error>>(
             .success(WorldSearch(inSQLite: selection.inSQLite)))
         DispatchQueue.concurrentPerform(iterations: (count + part - 1) / part) { number in
@@ -78,7 +80,7 @@ public struct WorldsTest: StressTest {
                         try search.playAll(all[index], upTo: selection.weight)
                         continue
                     }
-                    var numbers = RandomNumbers(seed: UInt64(index))
+                    var numbers = RandomNumbers(seed: firstSeed + UInt64(index))
                     try search.playSome(SmallApp.random(using: &numbers), &numbers)
                 }
                 return search

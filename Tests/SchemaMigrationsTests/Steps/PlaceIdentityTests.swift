@@ -1,0 +1,269 @@
+import AppMigrations
+import DatabaseBatches
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+/// Where a manager begins is read, not guessed: most tests were a loss while dates, file names and copies stood in for what
+/// can be known.
+@Suite("Places that know themselves", .timed)
+struct PlaceIdentityTests {
+    private let app: App
+    private let log = BridgeLog()
+
+    init() throws { app = try App() }
+
+    private func store(_ name: String) throws -> MigrationStore {
+        try .jsonFile(at: app.folder.url.appendingPathComponent(name))
+    }
+
+    /// Opens a database, in a folder of its own if the path has one.
+    private func queue(_ path: String) throws -> DatabaseQueue {
+        let url = app.folder.url.appendingPathComponent(path)
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        return try DatabaseQueue(path: url.path)
+    }
+
+    private func manager(
+        _ name: String, _ version: String, adopting: Adoption = .newApp, store file: String = "store.json"
+    ) throws -> MigrationManager {
+        try Environment.$current.withValue(Environment.changed { $0.build = version }) {
+            try MigrationManager(
+                name: name, currentVersion: version, adopting: adopting, store: try store(file))
+        }
+    }
+
+    private func closure(
+        _ manager: MigrationManager, _ versions: AppVersion..., rule: FreshInstallRule = .skip
+    ) {
+        for version in versions {
+            manager.whenMigratingToVersion(version, onFreshInstall: rule) { [log, name = manager.name] in
+                log.add("\(name) \(version)")
+            }
+        }
+    }
+
+    private func step(
+        _ manager: MigrationManager, _ version: AppVersion, in database: DatabaseQueue,
+        rule: FreshInstallRule = .skip
+    ) {
+        manager.whenMigratingToVersion(version, in: database, onFreshInstall: rule) {
+            [log, name = manager.name] db in
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS book(title)")
+            log.add("\(name) \(version)")
+        }
+    }
+
+    // MARK: The order of versions
+
+    @Test("notes versions in the order in which they were launched, whatever the clock says")
+    func clock() throws {
+        let database = try queue("library.sqlite")
+        let first = try manager("Library", "1.0")
+        step(first, "1.0", in: database, rule: .run)
+        try first.migrate()
+        try database.write { db in
+            for table in ["app_migrations", "app_migrations_mirror"] {
+                try db.execute(sql: #"UPDATE \#(table) SET value = replace(value, '"20', '"30')"#)
+            }
+            let seen = try String.fetchAll(db, sql: "SELECT value FROM app_migrations WHERE part = 'seen'")
+            #expect(seen.joined().contains(#""30"#), "\(seen)")
+        }
+        let second = try manager("Library", "2.0")
+        step(second, "2.0", in: database)
+        try second.migrate()
+        let photos = try manager("Photos", "2.0", store: "photos.json")
+        closure(photos, "1.5")
+        step(photos, "2.0", in: database)
+        #expect(try photos.migrate().launch == .adoption(from: "1.0"))
+        #expect(log.lines == ["Library 1.0", "Library 2.0", "Photos 1.5", "Photos 2.0"])
+    }
+
+    // MARK: Former managers
+
+    private func photos(_ version: String, _ adopting: Adoption? = nil) throws -> MigrationManager {
+        let photos = try manager(
+            "Photos", version, adopting: adopting ?? .splitFrom("Library", before: "2.0"))
+        closure(photos, "1.5", "2.0")
+        return photos
+    }
+
+    @Test("a manager that is split off is new on a new install, in whatever order the managers are called")
+    func splitOnNewInstall() throws {
+        try manager("Library", "2.0").migrate()
+        let photos = try photos("2.0")
+        closure(photos, "2.0-1", rule: .run)
+        let report = try photos.migrate()
+        #expect(report.launch == .freshInstall)
+        #expect(report.completed.versions == ["2.0-1"])
+    }
+
+    @Test("a manager that is split off upgrades from the version before, and checks that it is supported")
+    func splitOnUpgrade() throws {
+        let old = try manager("Library", "1.0")
+        closure(old, "1.0")
+        try old.migrate()
+        let library = try manager("Library", "2.0")
+        // Its own step of the version does not count for the other one.
+        closure(library, "2.0")
+        try library.migrate()
+
+        let strict = try MigrationManager(
+            name: "Photos", currentVersion: "2.0", adopting: .splitFrom("Library", before: "2.0"),
+            store: store("store.json"), options: MigrationOptions(oldestSupported: "1.5"))
+        let error = try #require(throws: MigrationError.self) { try strict.migrate() }
+        #expect(error.code == .tooOld)
+
+        let photos = try photos("2.0")
+        photos.whenVersionChanges { [log] from, to in log.add("\(from) to \(to)") }
+        #expect(try photos.migrate().launch == .upgrade(from: "1.0"))
+        #expect(log.lines == ["Library 2.0", "Photos 1.5", "Photos 2.0", "1.0 to 2.0"])
+    }
+
+    @Test("a manager that is split off, and reached one version later, runs its own steps of that before")
+    func splitReachedLater() throws {
+        try manager("Library", "1.9").migrate()
+        let library = try manager("Library", "2.0")
+        closure(library, "2.0")
+        try library.migrate()
+        try manager("Library", "2.1").migrate()
+        #expect(try photos("2.1").migrate().completed.versions == ["2.0"])
+    }
+
+    @Test("each of several former names counts")
+    func formerNames() throws {
+        try manager("A", "1.0").migrate()
+        let a = try manager("A", "1.9")
+        closure(a, "1.5")
+        try a.migrate()
+        let photos = try photos(
+            "3.0", .any(.splitFrom("B", before: "3.0"), .splitFrom("A", before: "2.0")))
+        #expect(try photos.migrate().launch == .upgrade(from: "1.9"))
+        #expect(log.lines == ["A 1.5", "Photos 2.0"])
+    }
+
+    // MARK: Databases
+
+    @Test("is another one if it begins beside one of the same name, whose rows a step imports")
+    func newPlaceOfDatabase() throws {
+        let old = try queue("Documents/app.sqlite")
+        let first = try manager("Library", "1.0")
+        step(first, "1.0", in: old, rule: .run)
+        try first.migrate()
+
+        let new = try queue("Group/app.sqlite")
+        let second = try manager("Library", "2.0")
+        step(second, "2.0", in: new)
+        #expect(try second.migrate().completed.versions == ["2.0"])
+    }
+
+    @Test("was made anew if another one was at its path, and its steps are not needed there")
+    func madeAnew() throws {
+        let first = try manager("Library", "1.0")
+        step(first, "1.0", in: try queue("cache.sqlite"), rule: .run)
+        try first.migrate()
+        try FileManager.default.removeItem(at: app.folder.url.appendingPathComponent("cache.sqlite"))
+
+        let second = try manager("Library", "2.0")
+        step(second, "2.0", in: try queue("cache.sqlite"))
+        #expect(try second.migrate().completed.isEmpty)
+    }
+
+    @Test("is known wherever it lies, so that one that begins at its former path is new")
+    func movedDatabase() throws {
+        let first = try manager("Library", "1.0")
+        let old = try queue("app.sqlite")
+        step(first, "1.0", in: old, rule: .run)
+        try first.migrate()
+        try old.close()
+        let url = app.folder.url
+        try FileManager.default.moveItem(
+            at: url.appendingPathComponent("app.sqlite"), to: url.appendingPathComponent("moved.sqlite"))
+
+        let second = try manager("Library", "2.0")
+        step(second, "1.0", in: try queue("moved.sqlite"), rule: .run)
+        step(second, "2.0", in: try queue("app.sqlite"))
+        #expect(try second.migrate().completed.versions == ["2.0"])
+        #expect(log.lines == ["Library 1.0", "Library 2.0"])
+    }
+
+    @Test("whose record belongs to another store is named in the report")
+    func sharedDatabase() throws {
+        let index = try queue("index.sqlite")
+        func library(_ store: String, _ version: String) throws -> MigrationReport {
+            let manager = try manager("Library", version, store: store)
+            step(manager, version == "1.0" ? "1.0" : "2.0", in: index, rule: .run)
+            return try manager.migrate()
+        }
+        #expect(try library("anna.json", "1.0").databasesOfOtherStores == [])
+        // A store that was just made takes the record over.
+        #expect(try library("ben.json", "1.0").databasesOfOtherStores == [])
+        #expect(try library("anna.json", "2.0").databasesOfOtherStores == ["index.sqlite"])
+        #expect(try library("ben.json", "2.0").databasesOfOtherStores == [])
+    }
+
+    // MARK: What the app says
+
+    @Test("any counts exact answers before bounds")
+    func exactBeforeBounds() throws {
+        let archive = app.folder.url.appendingPathComponent("archive")
+        try Data().write(to: archive)
+        let library = try manager(
+            "Library", "2.0", adopting: .any(.fileExists(archive, means: "1.0"), Adoption { "1.8" }))
+        closure(library, "1.5", "1.9")
+        #expect(try library.migrate().launch == .adoption(from: "1.8"))
+        #expect(log.lines == ["Library 1.9"])
+    }
+
+    @Test("any counts the highest of several bounds")
+    func highestBound() throws {
+        let archive = app.folder.url.appendingPathComponent("archive")
+        try Data().write(to: archive)
+        let library = try manager(
+            "Library", "2.0",
+            adopting: .any(.fileExists(archive, means: "1.0"), .fileExists(archive, means: "1.5")))
+        #expect(try library.migrate().launch == .adoption(from: "1.5"))
+    }
+
+    @Test("with tables tells the versions that it has seen to a manager that has no step there")
+    func tablesWithoutSteps() throws {
+        let database = try queue("library.sqlite")
+        let library = try manager("Library", "3.0")
+        step(library, "3.0", in: database, rule: .run)
+        try library.migrate()
+        let photos = try manager(
+            "Photos", "3.1", adopting: .databaseHasTables(database, means: "1.0"), store: "photos.json")
+        closure(photos, "2.0", "3.1")
+        #expect(try photos.migrate().launch == .adoption(from: "3.0"))
+        #expect(log.lines == ["Library 3.0", "Photos 3.1"])
+    }
+
+    @Test(
+        "lets no manager decide for another: what one was answered says nothing of one whose database knows")
+    func boundOfAnother() throws {
+        let database = try queue("library.sqlite")
+        let archive = app.folder.url.appendingPathComponent("archive")
+        try Data().write(to: archive)
+        func launch(_ version: String, inOrder names: [String]) throws {
+            for name in names {
+                let manager = try manager(
+                    name, version, adopting: name == "B" ? .fileExists(archive, means: "1.0") : .newApp)
+                if name == "A" {
+                    step(manager, "1.0", in: database, rule: .run)
+                    if version == "2.0" { closure(manager, "2.0") }
+                }
+                try manager.migrate()
+            }
+        }
+        try launch("1.0", inOrder: ["A", "B"])
+        try launch("2.0", inOrder: ["A", "B"])
+        #expect(log.lines == ["A 1.0", "A 2.0"])
+        try FileManager.default.removeItem(at: app.folder.url.appendingPathComponent("store.json"))
+        try launch("2.0", inOrder: ["B", "A"])
+        #expect(log.lines == ["A 1.0", "A 2.0"])
+    }
+}
