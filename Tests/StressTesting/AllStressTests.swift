@@ -9,6 +9,7 @@ public let allStressTests: [any StressTest] = [
     PowerTest(),
     FleetTest(),
     WorldsTest(),
+    SuccessionTest(),
     PlacesTest(),
     SalvageTest(),
     SalvageSpeedTest(),

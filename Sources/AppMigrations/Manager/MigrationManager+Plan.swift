@@ -77,7 +77,7 @@ extension MigrationManager {
             manager: name, current: currentVersion, build: build.text, appBuild: build.ofApp,
             line: options.line, oldestSupported: options.oldestSupported,
             maximumAttempts: max(1, options.maximumAttempts), retrying: retrying, stop: stop,
-            hasVersionChanges: !versionChanges.isEmpty, date: Date())
+            hasVersionChanges: !versionChanges.isEmpty, date: environment.date())
     }
 
     /// Asks the app for the version of data without a record.

@@ -27,8 +27,8 @@ enum Beginning: Equatable {
     case at(AppVersion, Reason)
     /// Nowhere: a later version has used the place before this manager was there.
     case downgrade(from: AppVersion)
-    /// With what the managers have recorded whose steps have come to this one.
-    indirect case following(MigrationRecord)
+    /// With what the managers with these names have recorded, whose steps have come to this one.
+    indirect case following(MigrationRecord, [String])
     /// The app's answer is needed.
     case askTheApp
     /// The place with this index holds data, and nothing says which version left it.
@@ -230,7 +230,7 @@ struct Beginnings {
         record.highest = formers.compactMap(\.record.highest).max()
         record.store = formers[0].record.store
         if record.completed == nil { record.freshBuild = formers.lazy.compactMap(\.record.freshBuild).first }
-        return .following(record)
+        return .following(record, formers.map(\.manager))
     }
 }
 
@@ -265,7 +265,7 @@ extension Beginning {
                 }
             }
             return record
-        case .following(let record): return record
+        case .following(let record, _): return record
         case .downgrade, .askTheApp, .undecided, .unknown: return nil
         }
     }

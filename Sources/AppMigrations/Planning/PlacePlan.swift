@@ -9,6 +9,8 @@ extension LaunchPlan {
         let state: PlaceState
         /// The record with which this launch begins its work; nil if the manager does not begin here.
         let record: MigrationRecord?
+        /// The managers whose steps come to this one in this launch.
+        let formers: [String]
         /// The version that evidence names, for managers that come here later; nil if the place knows it.
         let named: AppVersion?
 
@@ -37,6 +39,7 @@ extension LaunchPlan {
             }
             record?.apply(.begun(launch, current: request.current, due: steps.closures))
             self.record = record
+            if case .following(_, let names) = beginning { formers = names } else { formers = [] }
             switch beginning {
             case .at(let version, .answered), .at(let version, .lost): named = version
             case .at(.zero, _): named = .zero

@@ -161,7 +161,8 @@ extension MigrationRecord {
         return [settled.max(), completed].compactMap(\.self).max()
     }
 
-    private mutating func raiseHighest(to version: AppVersion) {
+    /// Notes that an app version has begun to migrate here.
+    mutating func raiseHighest(to version: AppVersion) {
         if let highest, highest > version { return }
         highest = version
     }

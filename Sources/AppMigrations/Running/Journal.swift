@@ -50,7 +50,8 @@ struct Journal {
                 .begun(place.launch, current: request.current, due: place.steps.closures))
             pages[index].history = place.notNeeded.map {
                 SettledStep(
-                    place.steps.work(of: $0, manager: request.manager), outcome: .notNeeded, date: Date(),
+                    place.steps.work(of: $0, manager: request.manager), outcome: .notNeeded,
+                    date: request.date,
                     appVersion: request.current)
             }
         }
@@ -113,7 +114,7 @@ struct Journal {
         change(pending.place, .skipped(pending.step.id))
         pages[pending.place].history.append(
             SettledStep(
-                plan.work(of: pending), outcome: .skipped, date: Date(), appVersion: request.current))
+                plan.work(of: pending), outcome: .skipped, date: request.date, appVersion: request.current))
     }
 
     /// Notes where a deferred step will begin, so that whoever reads the record alone sees that it waits.
@@ -210,6 +211,12 @@ extension Journal.Page {
     ///
     /// - Parameter store: identifies the manager's store.
     fileprivate mutating func write(_ request: LaunchRequest, _ timeout: Duration, store: String?) throws {
+        // First: an older app must not run their steps again, once they are this manager's.
+        for former in plan.formers where isFirstRecord {
+            try plan.steps.place.store.change(former, waitingUpTo: timeout) { state in
+                try state.changeRecord(of: former) { $0?.raiseHighest(to: request.current) }
+            }
+        }
         let owner = isStore ? nil : store
         var id: String?
         try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in
@@ -223,9 +230,9 @@ extension Journal.Page {
             // Otherwise, the next manager would take what this one has found for a new install's own.
             if let named = plan.named {
                 state.see(
-                    named, build: request.appBuild, in: request.line, at: Date(), isAdopted: true)
+                    named, build: request.appBuild, in: request.line, at: request.date, isAdopted: true)
             }
-            state.see(request.current, build: request.appBuild, in: request.line, at: Date())
+            state.see(request.current, build: request.appBuild, in: request.line, at: request.date)
             state.newHistory = history
         }
         give(&record, to: owner)

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// Observes the managers of a launch that a test simulates.
 ///
 /// Only `MigrationTesting` has one; in an app there is none.
@@ -30,6 +32,11 @@ package struct Environment: Sendable {
 
     /// The app's build; nil for that of the main bundle.
     package var build: String?
+
+    /// Returns the date.
+    ///
+    /// Nothing depends on it: clocks jump.
+    package var date: @Sendable () -> Date = { Date() }
 
     /// The environment of the managers that the current task creates.
     ///

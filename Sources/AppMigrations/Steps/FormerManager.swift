@@ -7,6 +7,7 @@ package struct FormerManager: Sendable {
 
 /// What a former manager has recorded in a place.
 struct FormerRecord: Sendable {
+    let manager: String
     let record: MigrationRecord
     let end: AppVersion
 }

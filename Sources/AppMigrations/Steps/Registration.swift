@@ -98,7 +98,7 @@ struct Registration: Sendable {
                 return state.following(
                     try formers.compactMap { former in
                         try place.store.record(of: former.name).map {
-                            FormerRecord(record: $0, end: former.end)
+                            FormerRecord(manager: former.name, record: $0, end: former.end)
                         }
                     })
             }

@@ -1,0 +1,37 @@
+import Foundation
+import MigrationTools
+import TestSupport
+
+/// Managers that are split off, renamed or first called late begin where the install did, whatever the clock says.
+public struct SuccessionTest: StressTest {
+    /// Selects it on the command line.
+    public let name = "successions"
+    /// As Documentation/StressTests.md words it.
+    public let promise =
+        "Managers are split off, renamed and first called late, and clocks jump: exactly the steps above the version of the install run"
+
+    /// Makes the test.
+    public init() {}
+
+    /// Tries a hundred thousand installs, or three hundred.
+    public func run(_ size: StressSize) throws -> StressOutcome {
+        try run(seeds: size.seeds(short: 300, long: 100_000))
+    }
+
+    /// Tries an install for each seed.
+    public func run(seeds: Range<UInt64>) throws -> StressOutcome {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let folder =
+            try FileManager.default.isWritableFile(atPath: memory.path)
+            ? TemporaryFolder(in: memory) : TemporaryFolder()
+        return seeds.tryEach(unit: "installs") { seed in
+            do {
+                var install = try SuccessionInstall(seed: seed, in: folder.file("\(seed)"))
+                defer { try? FileManager.default.removeItem(at: install.folder) }
+                return try install.live().map { "seed \(seed): \($0), after \(install.story)" }
+            } catch {
+                return "seed \(seed): \(error)"
+            }
+        }
+    }
+}
