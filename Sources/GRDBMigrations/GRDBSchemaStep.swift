@@ -76,10 +76,34 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         for stop in stops {
             if progress.isCancelled { throw CancellationError() }
             // Another process may have gone further meanwhile, which GRDB does not forgive.
-            try migrator.migrate(database, upTo: furthest(of: stop, applied()))
+            let target = try furthest(of: stop, applied())
+            do {
+                try migrator.migrate(database, upTo: target)
+            } catch {
+                throw try failure(error, upTo: target)
+            }
             progress.setUserInfoObject(stop, forKey: .migrationName)
             progress.completedUnitCount += 1
         }
+    }
+
+    /// Returns an error of a migration as one that names it.
+    private func failure(_ error: any Error, upTo target: String) throws -> any Error {
+        // A suspended or busy database is no failure of the migration; a cancelled one has an error of its own.
+        guard Obstacle(error) == nil, !(error is CancellationError), !(error is MigrationPostponed) else {
+            return error
+        }
+        let applied = try applied()
+        let all = migrator.migrations
+        let pending = all.prefix { $0 != target } + [target]
+        guard let culprit = pending.first(where: { !applied.contains($0) }) else { return error }
+        var failure = MigrationError(
+            .stepFailed, "migration `\(culprit)` failed: \(error.quotation)",
+            remedy: "It was rolled back; earlier migrations are applied. Fix it and migrate again.",
+            underlyingError: error)
+        failure.sqliteCode = (error as? DatabaseError)?.extendedResultCode.rawValue
+        failure.migration = culprit
+        return failure
     }
 
     /// Returns the migrations to go to, one after the other.

@@ -69,6 +69,25 @@ struct GRDBSchemaStepTests {
             ])
     }
 
+    @Test("names the migration that failed, in the error, in its summary and in the event")
+    func failure() throws {
+        var migrator = migrator(["v1", "v2"])
+        migrator.registerMigration("addPages") { try $0.execute(sql: "ALTER TABLE bok ADD COLUMN pages") }
+        let events = BridgeLog()
+        let manager = try app.manager("2.0", options: MigrationOptions(onEvent: { events.add("\($0)") }))
+        manager.whenMigratingToVersion(
+            "2.0", migrate: migrator, in: database, fileID: "App/Migrations.swift", line: 7)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        let text =
+            "schema step 2.0 (Migrations.swift:7) failed: migration `addPages` failed: SQLite error 1: no such table: bok"
+        #expect(error.description.contains(text), "\(error)")
+        #expect(error.debugDescription.contains("addPages"))
+        #expect(error.facts.migration == "addPages")
+        #expect(events.lines.contains { $0.contains("migration `addPages` failed") })
+        #expect(try tables() == ["v1", "v2"])
+        #expect(try database.strings("SELECT identifier FROM grdb_migrations") == ["v1", "v2"])
+    }
+
     @Test("adopts a database that GRDB's migrator has migrated without a manager")
     func takesOver() throws {
         try migrator().migrate(database, upTo: "v2")

@@ -145,8 +145,8 @@ struct AttemptsTests {
         let given = try await install.launch("2.0+417", ["2.0:move,kill"])
         #expect(
             given.output == """
-                gaveUp: Library: schema step 2.0 (Migrations.swift:7) was not retried: the process died in it 3 times. A new \
-                build of the app retries it, as does migrate(retrying: error.work).
+                gaveUp: Library: schema step 2.0 (Migrations.swift:7) was not retried: the process died in it 3 times, \
+                and migration `1` is not applied. A new build of the app retries it, as does migrate(retrying: error.work).
 
                 """)
         let retried = try await install.launch("2.0+417", ["2.0:move"], ["--retrying", "2.0"])

@@ -15,6 +15,9 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
     package let version: String?
     /// The kind of the work: `step`, `schema step`, `version change` or `migration`; nil if no work is concerned.
     package let kind: String?
+    /// The schema migration that failed, such as the identifier of one of GRDB's; nil if none is concerned, or it has a version
+    /// alone.
+    package let migration: String?
     /// The attempt at the step, from 1; nil if no step is concerned.
     package let attempt: Int?
     /// The errors behind this one, the nearest first.
@@ -60,6 +63,7 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
         kind = error.work?.kind.description ?? (error.version == nil && version != nil ? "migration" : nil)
         attempt = error.attempt
         let chain = Self.chain(from: error.underlyingError)
+        migration = error.migration ?? chain.lazy.compactMap { ($0 as? MigrationError)?.migration }.first
         let reasons = chain.lazy.compactMap { $0 as? any SystemError }
         if reasons.contains(where: \.saysThatDatabaseIsDamaged) {
             advice = .repair

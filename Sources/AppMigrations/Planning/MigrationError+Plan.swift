@@ -1,16 +1,23 @@
 extension MigrationError {
     /// Creates the error for work in which the process has died too often.
     ///
-    /// - Parameter deaths: how often it has, in this build of the app.
-    static func gaveUp(_ work: MigrationWork, _ step: MigrationStep, _ deaths: Int) -> MigrationError {
+    /// - Parameters:
+    ///   - deaths: how often it has, in this build of the app.
+    ///   - migration: the first of its migrations that is not applied; nil for a closure.
+    static func gaveUp(
+        _ work: MigrationWork, _ step: MigrationStep, _ deaths: Int, in migration: String? = nil
+    ) -> MigrationError {
         let times = deaths == 1 ? "once" : "\(deaths) times"
         let call = step.isDeferred ? "runDeferred" : "migrate"
         // Without its schema an app cannot go on.
         let skipping = step.isSchemaStep ? "" : "; skip(error.work) goes on without it"
-        return MigrationError(
-            .gaveUp, "\(step.titleAndSource) was not retried: the process died in it \(times)",
+        let pending = migration.map { ", and migration `\($0)` is not applied" } ?? ""
+        var error = MigrationError(
+            .gaveUp, "\(step.titleAndSource) was not retried: the process died in it \(times)\(pending)",
             remedy: "A new build of the app retries it, as does \(call)(retrying: error.work)\(skipping).",
             work: work, attempt: deaths)
+        error.migration = migration
+        return error
     }
 
     /// Creates the error for data of an unknown version.

@@ -72,7 +72,9 @@ final class StepRun {
 
     /// - Parameter state: the state of the work under its lock; nil if the plan knows it.
     private func start(from state: WorkState?) -> StepEnd {
-        if let deaths = run.plan.exhausted(pending, state) { return .exhausted(.gaveUp(work, step, deaths)) }
+        if let deaths = run.plan.exhausted(pending, state) {
+            return .exhausted(.gaveUp(work, step, deaths, in: pending.schema.apply.first))
+        }
         if case .open(let open) = state { position = open.position ?? position }
         attempt = run.journal.start(pending, from: state)
         do {

@@ -37,9 +37,9 @@ extension MigrationError {
 extension DatabaseError: SystemError {
     package var reason: String { problem }
 
-    /// GRDB's text, without the arguments of the statement, whatever the configuration says.
+    /// GRDB's text, without the arguments of the statement, whatever the configuration says, and without a row.
     package var words: String {
-        "\(DatabaseError(resultCode: resultCode, message: message, sql: sql))"
+        "\(DatabaseError(resultCode: resultCode, message: messageWithoutRow, sql: sql))"
     }
 
     package var obstacle: Obstacle? { obstacle(isDeviceLockable: POSIXError.isDeviceLockable) }
@@ -82,7 +82,7 @@ extension DatabaseError: SystemError {
             return "the database has been closed (SQLite \(extendedResultCode.rawValue))"
         }
         // Some calls, such as those of a backup, return their error without giving it to the connection.
-        let message = message == "not an error" ? nil : message
+        let message = message == "not an error" ? nil : messageWithoutRow
         let words = message ?? String(cString: app_migrations_words(extendedResultCode.rawValue))
         return "\(words) (SQLite \(extendedResultCode.rawValue))"
     }
@@ -149,6 +149,15 @@ extension Database {
 // others of the same code (rescode.html).
 
 extension DatabaseError {
+    /// The message without the row in which GRDB has found a broken foreign key.
+    fileprivate var messageWithoutRow: String? {
+        guard extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY, let message,
+            message.hasPrefix("FOREIGN KEY constraint violation"),
+            let row = message.firstRange(of: ", in [")
+        else { return message }
+        return String(message[..<row.lowerBound])
+    }
+
     /// True if the error says that no `INSTEAD OF` trigger allows this kind of change to a view.
     var isAboutReadOnlyView: Bool { message?.hasPrefix("cannot modify ") == true }
 

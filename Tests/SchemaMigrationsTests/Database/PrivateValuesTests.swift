@@ -15,6 +15,7 @@ struct PrivateValuesTests {
     private static let tables = """
         CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT);
         CREATE TABLE person(name TEXT PRIMARY KEY) WITHOUT ROWID;
+        CREATE TABLE reply(note INTEGER REFERENCES note(id) DEFERRABLE INITIALLY DEFERRED, body TEXT);
         """
 
     /// What a step does to a table `note` in which a row holds the secret.
@@ -23,6 +24,7 @@ struct PrivateValuesTests {
         case wrongType
         case missingRow
         case brokenJSON
+        case orphan
 
         func make(_ db: Database) throws {
             switch self {
@@ -37,6 +39,9 @@ struct PrivateValuesTests {
             case .brokenJSON:
                 enum Kind: String, Codable { case short }
                 _ = try JSONDecoder().decode([Kind].self, from: Data("[\"\(secret)\"]".utf8))
+            case .orphan:
+                try db.execute(sql: "INSERT INTO reply VALUES (9, ?)", arguments: [secret])
+                try db.checkForeignKeys()
             }
         }
 
@@ -47,6 +52,7 @@ struct PrivateValuesTests {
             case .wrongType: "could not decode Int from a value of a row"
             case .missingRow: "table note has no row with this key"
             case .brokenJSON: "a value cannot be decoded, in Index 0"
+            case .orphan: "FOREIGN KEY constraint violation - from reply(note) to note(id)"
             }
         }
     }
