@@ -36,6 +36,25 @@ struct DamagedCellTests {
         return try queue.integers("SELECT id FROM note WHERE text = 'note ' || id ORDER BY id")
     }
 
+    @Test("keeps the row whose id another one seems to have", arguments: [7, 8, 18])
+    func sameID(_ id: UInt8) throws {
+        let root = try pages.root("note")
+        // A cell begins with its size, and its id follows (fileformat2.html, 1.6).
+        let place = try pages.cell(Int(id) - 1, of: root) + 1
+        try pages.change { data in
+            #expect(data[place] == id)
+            data[place] = id - 1
+        }
+        #expect(try salvagedIDs() == (1...20).filter { $0 != Int64(id) })
+    }
+
+    @Test("keeps the row whose id a later one seems to have")
+    func sameIDAsBefore() throws {
+        let place = try pages.cell(7, of: pages.root("note")) + 1
+        try pages.change { $0[place] = 9 }
+        #expect(try salvagedIDs() == (1...20).filter { $0 != 8 })
+    }
+
     @Test("keeps a row whose size is damaged", arguments: [2, 9, 20], [4, 20] as [UInt8])
     func size(id: Int, size: UInt8) throws {
         let place = try pages.cell(id - 1, of: pages.root("note"))
