@@ -33,9 +33,9 @@ struct DatabasePages {
     func cell(_ index: Int, of page: Int) throws -> Int {
         let data = try read()
         let start = range(page).lowerBound
-        // fileformat2.html, 1.6: the page of a table.
-        #expect([5, 13].contains(data[start]))
-        let pointer = start + (data[start] == 5 ? 12 : 8) + 2 * index
+        // fileformat2.html, 1.6: the pages of indexes and tables, with children and without.
+        #expect([2, 5, 10, 13].contains(data[start]))
+        let pointer = start + (data[start] < 8 ? 12 : 8) + 2 * index
         return start + Int(data[pointer]) << 8 + Int(data[pointer + 1])
     }
 

@@ -60,4 +60,20 @@ extension BTreePage {
         }
         return chosen.reversed()
     }
+
+    /// Returns true if the numbers by which the cells are ordered are between two others; one of them may be damaged.
+    func lies(above low: Double?, upTo high: Double?) -> Bool {
+        cells.compactMap(number).count { $0 < low ?? $0 || $0 > high ?? $0 } < 2
+    }
+
+    /// Returns the number by which a cell is ordered before all others: its row's id, or the first value of an index's entry;
+    /// nil if that is none.
+    func number(of cell: Cell) -> Double? {
+        if let rowid = cell.rowid { return Double(rowid) }
+        return switch SavedRecord(bytes, in: cell.local, encoding: 1, isTrusted: true)?.values.first {
+        case .integer(let integer): Double(integer)
+        case .real(let real): real
+        default: nil
+        }
+    }
 }

@@ -219,7 +219,7 @@ struct Refill {
     /// Returns true if a page is in a place of a table, and only this one can have had it: if the table has some of its rows,
     /// too, which were moved when SQLite divided the page, or if no other table, complete or not, can have had it.
     private func isOwn(_ tree: DamagedTree, of layout: TableLayout, _ all: [TableLayout]) throws -> Bool {
-        guard let places = lost[layout.name], places.pages.contains(tree.root),
+        guard tree.keys != nil, let places = lost[layout.name], places.pages.contains(tree.root),
             let own = damaged.tree(of: layout.name)
         else { return false }
         if try damaged.share(tree, own) { return true }
@@ -240,7 +240,11 @@ struct Refill {
     /// found of it.
     private func canHold(_ layout: TableLayout, _ tree: DamagedTree) -> Bool {
         let lost = lost[layout.name]
-        guard let keys = tree.keys else { return lost?.isEmpty != true }
+        guard let keys = tree.keys else {
+            // The table's own pages there have no children, or this one would be one of them.
+            let isOther = tree.leaves.count > 1 && lost?.pages.contains(tree.root) == true
+            return lost?.isEmpty != true && !isOther
+        }
         if let lost { return lost.hold(keys) }
         return found[layout.name]?.allSatisfy { !$0.keys.overlaps(keys) || $0.lost.hold(keys) } ?? true
     }
