@@ -179,8 +179,7 @@ extension PageSource {
         return SavedRecord(bytes, in: 0..<bytes.count, encoding: encoding, isTrusted: isHealthy)
     }
 
-    /// Returns the record of a cell whose size is damaged, if it has the length that its header gives where it fills all room
-    /// before what begins behind it; SQLite leaves no other (fileformat2.html, 1.6).
+    /// Returns the record of a cell whose size is damaged: one that, by its header, ends where something else begins.
     private func recordUpToNext(_ cell: BTreePage.Cell, in page: BTreePage) -> SavedRecord? {
         guard let end = cell.next, cell.local.lowerBound < end, end <= page.bytes.count else { return nil }
         return SavedRecord(

@@ -208,7 +208,7 @@ struct Refill {
 
     /// Returns what the rows of a tree have to be for those of a table; nil if they are not.
     ///
-    /// Values other than a column's declaration asks for (datatype3.html, 3) are in a table whose own the page is.
+    /// A table's own page may have values of other types than the columns are declared with (datatype3.html, 3).
     private func strictness(
         for tree: DamagedTree, of layout: TableLayout, _ all: [TableLayout]
     ) throws -> TableLayout.Strictness? {

@@ -127,14 +127,16 @@ struct TreeWalk {
     /// something else, only those count that lead to keys between the ones beside the child.
     private func leafDepth(below root: BTreePage) throws -> Int? {
         let children = root.cells.compactMap(\.child) + (root.lastChild.map { [$0] } ?? [])
-        let keys = root.cells.map(root.number)
-        var paths: [(depth: Int, isInOrder: Bool)] = []
-        for (index, child) in children.prefix(5).enumerated() {
-            guard let (leaf, depth) = try firstLeaf(below: child, of: root) else { continue }
-            let (low, high) = (index > 0 ? keys[index - 1] : nil, index < keys.count ? keys[index] : nil)
-            paths.append((depth, leaf.lies(above: low, upTo: high)))
+        let paths = try children.prefix(5).enumerated().compactMap { index, child in
+            try firstLeaf(below: child, of: root).map { (leaf: $0, depth: $1, index: index) }
         }
-        return Self.most(paths.map(\.depth)) ?? Self.most(paths.filter(\.isInOrder).map(\.depth))
+        func isInOrder(_ leaf: BTreePage, _ index: Int) -> Bool {
+            leaf.lies(
+                above: index > 0 ? root.number(of: root.cells[index - 1]) : nil,
+                upTo: index < root.cells.count ? root.number(of: root.cells[index]) : nil)
+        }
+        return Self.most(paths.map(\.depth))
+            ?? Self.most(paths.filter { isInOrder($0.leaf, $0.index) }.map(\.depth))
     }
 
     /// Returns what more than half of some depths are.
