@@ -29,12 +29,13 @@ struct DatabasePages {
         return try Int(#require(pages.first))
     }
 
-    /// The place of a cell between two children of a page.
+    /// The place of a cell: of a row, or in a page with children, of what is between two of them.
     func cell(_ index: Int, of page: Int) throws -> Int {
         let data = try read()
         let start = range(page).lowerBound
-        #expect(data[start] == 5, "the page has children")
-        let pointer = start + 12 + 2 * index
+        // fileformat2.html, 1.6: the pages of indexes and tables, with children and without.
+        #expect([2, 5, 10, 13].contains(data[start]))
+        let pointer = start + (data[start] < 8 ? 12 : 8) + 2 * index
         return start + Int(data[pointer]) << 8 + Int(data[pointer + 1])
     }
 

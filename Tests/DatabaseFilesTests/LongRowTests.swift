@@ -72,6 +72,27 @@ struct LongRowTests {
         #expect(try ids() == Array(1...3_000).filter { $0 != 1_700 })
     }
 
+    @Test("is saved with the zeros in its last page, in which SQLite finds no fault either")
+    func zeroedEnd() throws {
+        try pages.change { data in
+            // The last page of the image of note 1,700: no other follows.
+            let page = stride(from: 0, to: data.count, by: 4_096).first { start in
+                data[start..<start + 5].elementsEqual([0, 0, 0, 0, 17])
+            }
+            let start = try #require(page)
+            data.replaceSubrange(start..<start + 4_096, with: Data(count: 4_096))
+        }
+        let queue = try DatabaseQueue(path: path)
+        #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
+        try queue.close()
+        try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        #expect(try DatabaseFile(path: path).salvage(into: schema).saved == 3_000)
+        let saved = try DatabaseQueue(path: path)
+        let image = try saved.read { try Data.fetchOne($0, sql: "SELECT image FROM note WHERE id = 1700") }
+        #expect(image?.count == 201_700 && image?.last == 0 && image?.first == 17)
+        try saved.close()
+    }
+
     @Test("is saved with those of pages that have changed places")
     func swapped() throws {
         // Four on each page, which go on in one each.

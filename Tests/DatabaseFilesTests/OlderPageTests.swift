@@ -80,4 +80,39 @@ struct OlderPageTests {
             try saved.integers("SELECT count(*) FROM note WHERE a = rowid") == [200],
             "\(report.debugDescription)")
     }
+
+    @Test("gets the rows back of two leaves beside each other whose values are not of their columns' types")
+    func otherTypes() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("app.sqlite")
+        let schema = try SchemaMigrator(
+            tables: "CREATE TABLE typed(x INTEGER, y TEXT, z REAL); CREATE TABLE loose_(a, b TEXT, c)")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.write { db in
+            // It can have had each of these rows, but has others, and lacks none.
+            try db.execute(sql: "INSERT INTO loose_(rowid, b) VALUES (1000, 'loose')")
+            for id in 1...400 {
+                let x: any DatabaseValueConvertible = id % 5 == 0 ? "x\(id)" : id
+                let y = "typed \(id) " + String(repeating: "-", count: 30)
+                try db.execute(sql: "INSERT INTO typed VALUES (?, ?, 0.5)", arguments: [x, y])
+            }
+        }
+        let older = try DatabasePages(path: path).read()
+        // They need more room, so that rows of the first leaves go to later ones.
+        try queue.write { try $0.execute(sql: "UPDATE typed SET y = y || '++++++++++'") }
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        let root = try pages.root("typed")
+        for index in [0, 1] {
+            let page = try pages.child(index, of: root)
+            try pages.change { $0.replaceSubrange(pages.range(page), with: older[pages.range(page)]) }
+        }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        let saved = try DatabaseQueue(path: path)
+        #expect(
+            try saved.integers("SELECT count(*) FROM typed WHERE y LIKE 'typed ' || rowid || ' %'") == [400],
+            "\(report.debugDescription)")
+        #expect(try saved.integers("SELECT count(*) FROM loose_") == [1])
+    }
 }

@@ -173,4 +173,37 @@ struct SwappedPageTests {
         let error = try failure { try DatabaseFile(path: path).salvage(into: schema) }
         #expect(error.message.contains("holds no row that can be read"), "\(error)")
     }
+
+    @Test("gives no entries of an index to a table of the same columns that is ordered by its keys")
+    func index() throws {
+        let path = folder.path("index.sqlite")
+        let schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE pair(number INTEGER, name TEXT, value, PRIMARY KEY(number, name)) WITHOUT ROWID;
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT, number INTEGER);
+                CREATE INDEX note_number ON note(number, text);
+                """)
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.write { db in
+            for id in 1...200 {
+                let name = "pair \(id) " + String(repeating: "-", count: 20)
+                try db.execute(sql: "INSERT INTO pair VALUES (?, ?, 'pair')", arguments: [id, name])
+                let text = "note \(id) " + String(repeating: "-", count: 20)
+                try db.execute(sql: "INSERT INTO note VALUES (?, ?, ?)", arguments: [id, text, id])
+            }
+        }
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        let (pair, index) = try (pages.root("pair"), pages.root("note_number"))
+        #expect(try pages.childCount(of: pair) == 1 && pages.childCount(of: index) == 1)
+        // The last child stands in the header.
+        try pages.swap(index, pages.number(at: pages.range(pair).lowerBound + 8))
+        _ = try DatabaseFile(path: path).salvage(into: schema)
+        let salvaged = try DatabaseQueue(path: path)
+        #expect(try salvaged.strings("SELECT name FROM pair WHERE name NOT LIKE 'pair %'") == [])
+        #expect(try salvaged.integers("SELECT count(*) > 80 FROM pair") == [1])
+        #expect(try salvaged.integers("SELECT count(*) FROM note") == [200])
+        try salvaged.close()
+    }
 }

@@ -13,25 +13,7 @@ extension BTreePage {
         {
             return cells
         }
-        // The longest ascending row of them, by the last one of each length.
-        var last: [Int] = []
-        var previous = [Int](repeating: -1, count: ids.count)
-        for index in ids.indices {
-            var (from, to) = (0, last.count)
-            while from < to {
-                let middle = (from + to) / 2
-                if ids[last[middle]] < ids[index] { from = middle + 1 } else { to = middle }
-            }
-            previous[index] = from > 0 ? last[from - 1] : -1
-            if from < last.count { last[from] = index } else { last.append(index) }
-        }
-        var ordered: [Int] = []
-        var next = last.last ?? -1
-        while next >= 0 {
-            ordered.append(next)
-            next = previous[next]
-        }
-        ordered.reverse()
+        var ordered = Self.longestAscending(ids)
         if let low = place.low, ordered.count > 1, ids[ordered[0]] <= low, ids[ordered[1]] > low {
             ordered.removeFirst()
         }
@@ -41,5 +23,57 @@ extension BTreePage {
             ordered.removeLast()
         }
         return ordered.map { cells[$0] }
+    }
+
+    /// Returns the places of the most ids that ascend, with room for those between them.
+    ///
+    /// What an id was that is left out lies between its neighbours. So of two that are the same, the right one is that which
+    /// leaves room for what the other was; if both do, the first, as in `.recover`.
+    private static func longestAscending(_ ids: [Int64]) -> [Int] {
+        // An id less its place does not descend if there is room.
+        let levels = ids.enumerated().map { place, id in
+            let (level, isBelow) = id.subtractingReportingOverflow(Int64(place))
+            return isBelow ? .min : level
+        }
+        // The places at which a row of each length can end: the later they are, the lower.
+        var ends: [[Int]] = []
+        for index in levels.indices {
+            var (from, to) = (0, ends.count)
+            while from < to {
+                let middle = (from + to) / 2
+                if let last = ends[middle].last, levels[last] <= levels[index] {
+                    from = middle + 1
+                } else {
+                    to = middle
+                }
+            }
+            if from < ends.count { ends[from].append(index) } else { ends.append([index]) }
+        }
+        var chosen: [Int] = []
+        var next = (place: ids.count, level: Int64.max)
+        for places in ends.reversed() {
+            let fitting = places.filter { $0 < next.place && levels[$0] <= next.level }
+            guard let last = fitting.last, let first = fitting.first(where: { ids[$0] == ids[last] })
+            else { break }
+            chosen.append(first)
+            next = (first, levels[first])
+        }
+        return chosen.reversed()
+    }
+
+    /// Returns true if the numbers by which the cells are ordered are between two others; one of them may be damaged.
+    func lies(above low: Double?, upTo high: Double?) -> Bool {
+        cells.compactMap(number).count { $0 < low ?? $0 || $0 > high ?? $0 } < 2
+    }
+
+    /// Returns the number by which a cell is ordered before all others: its row's id, or the first value of an index's entry;
+    /// nil if that is none.
+    func number(of cell: Cell) -> Double? {
+        if let rowid = cell.rowid { return Double(rowid) }
+        return switch SavedRecord(bytes, in: cell.local, encoding: 1, isTrusted: true)?.values.first {
+        case .integer(let integer): Double(integer)
+        case .real(let real): real
+        default: nil
+        }
     }
 }

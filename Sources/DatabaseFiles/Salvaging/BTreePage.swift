@@ -22,8 +22,12 @@ struct BTreePage {
         var size = 0
         /// The page on which the record goes on.
         var overflow: Int?
-        /// The place behind the cell.
+        /// The place of the cell.
+        fileprivate(set) var start = 0
+        /// The place behind it.
         fileprivate(set) var end = 0
+        /// The place where something else begins behind it, in a page in which something is wrong.
+        fileprivate(set) var next: Int?
     }
 
     let number: Int
@@ -85,9 +89,14 @@ struct BTreePage {
                 broken += 1
             }
         }
+        isWhole = broken == 0 && contentStart + used == usableSize && end <= min(usableSize, bytes.count)
+        if !isWhole {
+            let starts = (cells.map(\.start) + free.map(\.lowerBound) + [usableSize]).sorted()
+            let following = Dictionary(zip(starts, starts.dropFirst())) { first, _ in first }
+            for index in cells.indices { cells[index].next = following[cells[index].start] }
+        }
         (self.cells, brokenCells) = (cells, broken)
         self.content = min(contentStart, end)..<end
-        isWhole = broken == 0 && contentStart + used == usableSize && end <= min(usableSize, bytes.count)
         // Where the file was cut off, what is left is as it was.
         isHealthy = (isWhole || bytes.count < usableSize) && !bytes.hasSectorOfZeros(in: self.content)
     }
@@ -106,7 +115,7 @@ struct BTreePage {
     }
 
     private static func cell(at place: Int, of kind: Kind, _ bytes: [UInt8], _ usableSize: Int) -> Cell? {
-        var (cell, offset) = (Cell(), place)
+        var (cell, offset) = (Cell(start: place), place)
         if !kind.isLeaf {
             guard let child = bytes.uint32(offset) else { return nil }
             cell.child = child
@@ -161,11 +170,19 @@ extension PageSource {
         chain.removeAll(keepingCapacity: true)
         guard let first = cell.overflow else {
             return SavedRecord(page.bytes, in: cell.local, encoding: encoding, isTrusted: page.isHealthy)
+                ?? recordUpToNext(cell, in: page)
         }
         guard cell.size / pageSize <= pageCount,
             let bytes = try overflow(from: first, after: page.bytes[cell.local], count: cell.size, &chain)
         else { return nil }
         let isHealthy = try page.isHealthy && !hasSectorOfZeros(chain, count: cell.size - cell.local.count)
         return SavedRecord(bytes, in: 0..<bytes.count, encoding: encoding, isTrusted: isHealthy)
+    }
+
+    /// Returns the record of a cell whose size is damaged: one that, by its header, ends where something else begins.
+    private func recordUpToNext(_ cell: BTreePage.Cell, in page: BTreePage) -> SavedRecord? {
+        guard let end = cell.next, cell.local.lowerBound < end, end <= page.bytes.count else { return nil }
+        return SavedRecord(
+            page.bytes, in: cell.local.lowerBound..<end, encoding: encoding, isTrusted: false)
     }
 }

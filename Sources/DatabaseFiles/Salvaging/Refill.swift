@@ -167,14 +167,14 @@ struct Refill {
             let all = try damaged.layouts(fitting: tree, among: layouts, .possible)
             if let layout = try owner(of: tree, all, complete), isFilled(layout),
                 !mayBeDeleted(tree), !shadows.contains(layout.name),
-                try !damaged.layouts(fitting: tree, among: [layout]).isEmpty
+                let strictness = try strictness(for: tree, of: layout, all)
             {
                 let insertion = RowInsertion(layout, db)
                 var table = self.tables[layout.name] ?? SalvageReport.Table(name: layout.name.text)
                 // What an older page has beside these was moved to other pages since, or deleted.
                 let places = canHold(layout, tree) ? nil : lost[layout.name]
                 for leaf in tree.leaves {
-                    try fill(leaf, layout, insertion, &table, strictness: .typical, in: places)
+                    try fill(leaf, layout, insertion, &table, strictness: strictness, in: places)
                 }
                 self.tables[layout.name] = table
                 if let keys = tree.keys, tree.leaves.count > 1, found[layout.name]?.count ?? 0 < 100 {
@@ -196,24 +196,41 @@ struct Refill {
 
     /// Returns the table that a tree is a part of, if it can be a part of no other one.
     ///
-    /// A page whose keys fit nowhere can be an older one of a table that leads to it: if the table has some of its rows, too,
-    /// which were moved when SQLite divided the page, or if no other table, complete or not, can have had it.
+    /// A page whose keys fit nowhere can be an older one of a table that leads to it.
     private func owner(
         of tree: DamagedTree, _ all: [TableLayout], _ complete: Set<SQLName>
     ) throws -> TableLayout? {
         let rivals = all.filter { !complete.contains($0.name) }
         let holding = rivals.filter { canHold($0, tree) }
         guard holding.isEmpty else { return holding.count == 1 ? holding[0] : nil }
-        guard rivals.count == 1, let places = lost[rivals[0].name], places.pages.contains(tree.root),
-            let own = damaged.tree(of: rivals[0].name)
-        else { return nil }
-        let others = all.filter { complete.contains($0.name) }.compactMap { damaged.tree(of: $0.name) }
-        let isOwn = try damaged.share(tree, own) || !others.contains { try mayHaveHad(tree, $0, places) }
-        return isOwn ? rivals[0] : nil
+        return try rivals.count == 1 && isOwn(tree, of: rivals[0], all) ? rivals[0] : nil
     }
 
-    /// Returns true if a complete table may have had a page that is in a place of another one: if it has some of its rows, or
-    /// if the page that it begins with, which no parent describes, can have been in that place.
+    /// Returns what the rows of a tree have to be for those of a table; nil if they are not.
+    ///
+    /// A table's own page may have values of other types than the columns are declared with (datatype3.html, 3).
+    private func strictness(
+        for tree: DamagedTree, of layout: TableLayout, _ all: [TableLayout]
+    ) throws -> TableLayout.Strictness? {
+        if try isOwn(tree, of: layout, all) { return .possible }
+        return try damaged.layouts(fitting: tree, among: [layout]).isEmpty ? nil : .typical
+    }
+
+    /// Returns true if a page is in a place of a table, and only this one can have had it: if the table has some of its rows,
+    /// too, which were moved when SQLite divided the page, or if no other table, complete or not, can have had it.
+    private func isOwn(_ tree: DamagedTree, of layout: TableLayout, _ all: [TableLayout]) throws -> Bool {
+        guard tree.keys != nil, let places = lost[layout.name], places.pages.contains(tree.root),
+            let own = damaged.tree(of: layout.name)
+        else { return false }
+        if try damaged.share(tree, own) { return true }
+        return try !all.contains { other in
+            guard other.name != layout.name else { return false }
+            return try damaged.tree(of: other.name).map { try mayHaveHad(tree, $0, places) } ?? true
+        }
+    }
+
+    /// Returns true if a table may have had a page that is in a place of another one: if it has some of its rows, or if the
+    /// page that it begins with, which no parent describes, can have been in that place.
     private func mayHaveHad(_ page: DamagedTree, _ other: DamagedTree, _ places: LostPlaces) throws -> Bool {
         let isSingle = other.leaves.first?.number == other.root
         return try isSingle && other.keys.map(places.hold) ?? false || damaged.share(page, other)
@@ -223,7 +240,11 @@ struct Refill {
     /// found of it.
     private func canHold(_ layout: TableLayout, _ tree: DamagedTree) -> Bool {
         let lost = lost[layout.name]
-        guard let keys = tree.keys else { return lost?.isEmpty != true }
+        guard let keys = tree.keys else {
+            // The table's own pages there have no children, or this one would be one of them.
+            let isOther = tree.leaves.count > 1 && lost?.pages.contains(tree.root) == true
+            return lost?.isEmpty != true && !isOther
+        }
         if let lost { return lost.hold(keys) }
         return found[layout.name]?.allSatisfy { !$0.keys.overlaps(keys) || $0.lost.hold(keys) } ?? true
     }

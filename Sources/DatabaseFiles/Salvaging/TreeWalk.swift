@@ -123,22 +123,37 @@ struct TreeWalk {
 
     /// Returns how deep the leaves of a tree are, by most of some paths to them; nil if it is unknown.
     ///
-    /// All are equally deep, so a page with children where the others are leaves comes from elsewhere.
+    /// All are equally deep, so a page with children where the others are leaves comes from elsewhere. If as many paths say
+    /// something else, only those count that lead to keys between the ones beside the child.
     private func leafDepth(below root: BTreePage) throws -> Int? {
         let children = root.cells.compactMap(\.child) + (root.lastChild.map { [$0] } ?? [])
-        var depths: [Int: Int] = [:]
-        for number in children.prefix(5) {
-            var (next, depth) = (number, 1)
-            while depth < 40, let page = try pages.tree(next), page.isTable == root.isTable {
-                guard let child = page.isLeaf ? nil : page.cells.first?.child else {
-                    if page.isLeaf { depths[depth, default: 0] += 1 }
-                    break
-                }
-                (next, depth) = (child, depth + 1)
-            }
+        let paths = try children.prefix(5).enumerated().compactMap { index, child in
+            try firstLeaf(below: child, of: root).map { (leaf: $0, depth: $1, index: index) }
         }
-        let votes = depths.values.reduce(0, +)
-        return depths.first { $0.value * 2 > votes }?.key
+        func isInOrder(_ leaf: BTreePage, _ index: Int) -> Bool {
+            leaf.lies(
+                above: index > 0 ? root.number(of: root.cells[index - 1]) : nil,
+                upTo: index < root.cells.count ? root.number(of: root.cells[index]) : nil)
+        }
+        return Self.most(paths.map(\.depth))
+            ?? Self.most(paths.filter { isInOrder($0.leaf, $0.index) }.map(\.depth))
+    }
+
+    /// Returns what more than half of some depths are.
+    private static func most(_ depths: [Int]) -> Int? {
+        let votes = depths.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        return votes.first { $0.value * 2 > depths.count }?.key
+    }
+
+    /// Returns the first leaf below a child of a page, and how deep it is; nil if nothing leads to it.
+    private func firstLeaf(below child: Int, of root: BTreePage) throws -> (BTreePage, Int)? {
+        var (next, depth) = (child, 1)
+        while depth < 40, let page = try pages.tree(next), page.isTable == root.isTable {
+            if page.isLeaf { return (page, depth) }
+            guard let child = page.cells.first?.child else { return nil }
+            (next, depth) = (child, depth + 1)
+        }
+        return nil
     }
 
     /// Walks what is below a place, and adds it to the tree.

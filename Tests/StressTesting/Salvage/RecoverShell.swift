@@ -17,11 +17,26 @@ struct RecoverShell: Sendable {
     static let current = ProcessInfo.processInfo.environment["SHELL_WITH_RECOVER"].map(Self.init)
 
     /// Gives it a copy of the files.
+    ///
+    /// Where a journal is older than the file, and mixes pages of several states, nothing shows what the pages of one were in
+    /// the other: whoever reads the file with the journal, and whoever reads it without, each lacks rows that the other has.
+    /// `.recover` counts for the one with fewer.
     func recover(_ input: SalvageInput, _ tables: [SalvageTable], scratch: URL) throws -> Result {
+        var result = try recover(input.files, of: input, tables, scratch: scratch)
+        if input.map == nil {
+            let file = SalvageFiles(main: input.files.main)
+            result.right = try min(result.right, recover(file, of: input, tables, scratch: scratch).right)
+        }
+        return result
+    }
+
+    private func recover(
+        _ files: SalvageFiles, of input: SalvageInput, _ tables: [SalvageTable], scratch: URL
+    ) throws -> Result {
         let recovered = scratch.appendingPathExtension("recovered")
         for file in [scratch, recovered] { SalvageFiles.remove(file) }
         defer { for file in [scratch, recovered] { SalvageFiles.remove(file) } }
-        try input.files.write(to: scratch)
+        try files.write(to: scratch)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let script = "timeout 60 \"$0\" \"$1\" .recover 2>/dev/null | \"$0\" \"$2\" >/dev/null 2>&1"

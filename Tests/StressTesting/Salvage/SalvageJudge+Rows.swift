@@ -38,6 +38,8 @@ extension SalvageJudge {
         let detail = "\(table) has \(row), and had \(was)"
         if let other = owner(of: row), other != table {
             verdict.add(other == "foreign" ? .foreignDatabase : .foreignRow, detail)
+        } else if endsInZeros(row, key, in: table) {
+            return
         } else if mayGoOnElsewhere(row, key, in: table) || hasOtherRoot(table) {
             hidden += 1
         } else if !verdict.kind.page.changesValues {
@@ -84,6 +86,25 @@ extension SalvageJudge {
         let pages = chains.isEmpty ? tree.overflow : Set(chains.joined())
         let isEarlier = input.truth.earlierKeys?[table]?.contains(key) == true
         return !pages.isDisjoint(with: input.touched) || isEarlier && !pages.isEmpty
+    }
+
+    /// True if a row is as it was up to the zeros at its end, and a page is zeroed on which rows of the table go on.
+    ///
+    /// A row's last page begins with a zero, as no other follows, and what it holds may be zeros (fileformat2.html, 1.6):
+    /// `integrity_check` finds no fault in such a page, and `.recover` reads the zeros, too, if it can read the schema.
+    private func endsInZeros(_ row: SalvageRow, _ key: SalvageRow, in table: String) -> Bool {
+        guard let kind = template.tables.first(where: { $0.mark == table }), let map = input.map,
+            let was = input.truth.rows[table, key]
+        else { return false }
+        let overflow = map.trees[kind.name(at: input.version) ?? table]?.overflow ?? []
+        let main = input.files.main
+        let isZeroed = overflow.intersection(input.touched).contains { page in
+            main[map.range(of: page).clamped(to: main.indices)].allSatisfy { $0 == 0 }
+        }
+        let later = kind.defaults(after: input.version).count
+        let (old, new) = (was.dropLast(later).flatMap(\.bytes), row.dropLast(later).flatMap(\.bytes))
+        let same = zip(old, new).prefix { $0 == $1 }.count
+        return isZeroed && old.count == new.count && new[same...].allSatisfy { $0 == 0 }
     }
 
     /// True if the page that a table begins with has changed places: no parent says what is on it, and short rows of numbers

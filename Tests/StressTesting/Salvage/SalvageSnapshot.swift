@@ -112,6 +112,20 @@ enum TextEncoding: String, CaseIterable, Sendable {
 }
 
 extension SalvageValue {
+    /// The bytes of the value, with numbers as wide as they can be.
+    var bytes: [UInt8] {
+        switch self {
+        case .null: []
+        case .integer(let integer): Self.bytes(of: UInt64(bitPattern: integer))
+        case .real(let bits): Self.bytes(of: bits)
+        case .text(let bytes), .blob(let bytes): bytes
+        }
+    }
+
+    private static func bytes(of word: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+    }
+
     fileprivate init(_ value: DatabaseValue, isText: Bool, _ encoding: TextEncoding) {
         switch value.storage {
         case .null: self = .null

@@ -1,0 +1,68 @@
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("A database with damaged cells", .timed)
+struct DamagedCellTests {
+    let folder: TemporaryFolder
+    let path: String
+    let schema: SchemaMigrator
+    private var pages: DatabasePages { DatabasePages(path: path) }
+
+    /// Makes a database of twenty notes, whose page is the first one of the table.
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("app.sqlite")
+        schema = try SchemaMigrator(tables: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.write { db in
+            for id in 1...20 {
+                try db.execute(sql: "INSERT INTO note VALUES (?, ?)", arguments: [id, "note \(id)"])
+            }
+        }
+        try queue.close()
+    }
+
+    /// Salvages the database, and returns the ids of the notes that are as they were.
+    private func salvagedIDs() throws -> [Int64] {
+        _ = try DatabaseFile(path: path).salvage(into: schema)
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        return try queue.integers("SELECT id FROM note WHERE text = 'note ' || id ORDER BY id")
+    }
+
+    @Test("keeps the row whose id another one seems to have", arguments: [7, 8, 18])
+    func sameID(_ id: UInt8) throws {
+        let root = try pages.root("note")
+        // A cell begins with its size, and its id follows (fileformat2.html, 1.6).
+        let place = try pages.cell(Int(id) - 1, of: root) + 1
+        try pages.change { data in
+            #expect(data[place] == id)
+            data[place] = id - 1
+        }
+        #expect(try salvagedIDs() == (1...20).filter { $0 != Int64(id) })
+    }
+
+    @Test("keeps the row whose id a later one seems to have")
+    func sameIDAsBefore() throws {
+        let place = try pages.cell(7, of: pages.root("note")) + 1
+        try pages.change { $0[place] = 9 }
+        #expect(try salvagedIDs() == (1...20).filter { $0 != 8 })
+    }
+
+    @Test("keeps a row whose size is damaged", arguments: [2, 9, 20], [4, 20] as [UInt8])
+    func size(id: Int, size: UInt8) throws {
+        let place = try pages.cell(id - 1, of: pages.root("note"))
+        try pages.change { data in
+            data[place] = size
+            // So that it is taken for damaged.
+            data[18] = 9
+        }
+        #expect(try salvagedIDs() == Array(1...20))
+    }
+}
