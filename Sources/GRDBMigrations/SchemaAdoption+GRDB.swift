@@ -28,7 +28,9 @@ extension SchemaAdoption {
     ) -> SchemaAdoption {
         SchemaAdoption { db in
             guard try db.hasTable(OwnTables.ofGRDB) else { return nil }
-            let held = try Set(GRDBHistory(db).identifiers).subtracting(removed)
+            let history = try GRDBHistory(db).identifiers
+            try checkNewer(history.filter { !removed.contains($0) }, versions, merged)
+            let held = Set(history).subtracting(removed)
             let absorbed = identifiers(mergedInto: held, merged)
             let own = try held.subtracting(absorbed).map { identifier in
                 if versions[identifier] == nil,
@@ -50,6 +52,17 @@ extension SchemaAdoption {
             throw incomplete(
                 "holds \(latest.identifier), but not \(missing.key), which version \(missing.value) contains")
         }
+    }
+
+    /// Throws an error if a database has had unknown migrations after all that are known.
+    private static func checkNewer(
+        _ history: [String], _ versions: [String: SchemaVersion], _ merged: [String: Set<String>]
+    ) throws {
+        let known = merged.values.reduce(Set(versions.keys)) { $0.union($1) }
+        guard let last = history.lastIndex(where: known.contains),
+            let newer = history[(last + 1)...].first
+        else { return }
+        throw MigrationError.newer("grdb_migrations holds \(newer), after all that this app knows")
     }
 
     /// Returns the identifiers that applied migrations have merged, directly or by way of others.

@@ -233,7 +233,7 @@ struct OtherCommandsTests {
         #expect(
             try await tool("adopt --database app.sqlite --from user_version --map 1=20240110090000000").errors
                 == """
-                error: user_version says 7, which has no version.
+                error: user_version says 7; the highest that this app knows is 1.
                 Pass a --map for each number or identifier that the database holds. Nothing was changed.
 
                 """)

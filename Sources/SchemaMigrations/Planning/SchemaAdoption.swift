@@ -1,4 +1,4 @@
-import AppMigrations
+package import AppMigrations
 public import GRDB
 
 /// A way to find the version of a database that has tables but no ledger, so that only later migrations run.
@@ -69,7 +69,7 @@ public struct SchemaAdoption: Sendable {
                     "The table schema_info holds \(numbers.count) rows instead of one version",
                     remedy: "Delete all but the version that the tables are at. Nothing was changed.")
             }
-            return try numbers.first.map { try version($0, in: versions, of: "schema_info says") }
+            return try numbers.first.map { try version(of: $0, in: versions, by: "schema_info says") }
         }
     }
 
@@ -86,8 +86,18 @@ public struct SchemaAdoption: Sendable {
                     migrator.versions.map { (Int($0), $0) }, uniquingKeysWith: { first, _ in first })
             // SQLite's own number says nothing, unless the app's ladder began later than its tables.
             if number == 0, versions?[0] == nil { return nil }
-            return try version(number, in: means, of: "user_version says")
+            return try version(of: number, in: means, by: "user_version says")
         })
+    }
+
+    /// Returns the version that a number means, which an app has raised from release to release.
+    private static func version(
+        of number: Int, in versions: [Int: SchemaVersion], by source: String
+    ) throws -> SchemaVersion {
+        if let highest = versions.keys.max(), number > highest {
+            throw MigrationError.newer("\(source) \(number); the highest that this app knows is \(highest)")
+        }
+        return try version(number, in: versions, of: source)
     }
 
     /// Returns the version that a key means.
@@ -100,5 +110,17 @@ public struct SchemaAdoption: Sendable {
                 remedy: "Pass the version that it means to the adoption. Nothing was changed.")
         }
         return version
+    }
+}
+
+extension MigrationError {
+    /// Creates the error for a database that a newer app has migrated, by what another library has left there.
+    package static func newer(_ problem: String) -> MigrationError {
+        MigrationError(
+            .newerThanThisProcess, problem,
+            remedy: """
+                If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
+                the adoption. Nothing was changed.
+                """)
     }
 }

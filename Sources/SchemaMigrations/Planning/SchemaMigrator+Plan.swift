@@ -76,6 +76,9 @@ extension SchemaMigrator {
         {
             throw tooOld("at version \(version)", baseline)
         }
+        if let latest = versions.last, version > latest {
+            throw MigrationError.newer("`adopting` says \(version); the latest migration is \(latest)")
+        }
         try check(version)
         return ledger.adopting(versions.filter { $0 <= version })
     }

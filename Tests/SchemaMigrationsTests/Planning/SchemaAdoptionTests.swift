@@ -32,7 +32,8 @@ struct SchemaAdoptionTests {
     private func expectRefusal(_ adopting: SchemaAdoption?, _ description: String) throws {
         let before = try queue.schema()
         let error = try failure { try folder.migrator(Self.files, adopting: adopting).migrate(queue) }
-        #expect(error.code == .undecided)
+        let isNewer = description.contains("If a newer version of the app has migrated")
+        #expect(error.code == (isNewer ? .newerThanThisProcess : .undecided))
         #expect(error.description == description)
         #expect(try queue.schema() == before)
     }
@@ -64,8 +65,8 @@ struct SchemaAdoptionTests {
         try expectRefusal(
             adopting,
             """
-            schema_info says 3, which has no version. Pass the version that it means to the adoption. Nothing was \
-            changed.
+            schema_info says 3; the highest that this app knows is 2. If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
+            the adoption. Nothing was changed.
             """)
         try queue.execute("INSERT INTO schema_info VALUES (2)")
         try expectRefusal(
@@ -103,6 +104,19 @@ struct SchemaAdoptionTests {
             .userVersion(),
             "user_version says 25, which has no version. Pass the version that it means to the adoption. Nothing was changed."
         )
+        try queue.execute("PRAGMA user_version = 40")
+        try expectRefusal(
+            .userVersion(),
+            """
+            user_version says 40; the highest that this app knows is 30. If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
+            the adoption. Nothing was changed.
+            """)
+        try expectRefusal(
+            SchemaAdoption { _ in 40 },
+            """
+            `adopting` says 40; the latest migration is 30. If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
+            the adoption. Nothing was changed.
+            """)
         try queue.execute("PRAGMA user_version = 20")
         try expectAdopted(.userVersion())
     }
@@ -137,6 +151,14 @@ struct SchemaAdoptionTests {
             Nothing was changed.
             """)
         try queue.execute("INSERT INTO grdb_migrations VALUES ('v1'), ('v3')")
+        try expectRefusal(
+            adopting,
+            """
+            grdb_migrations holds v3, after all that this app knows. If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
+            the adoption. Nothing was changed.
+            """)
+        try queue.execute(
+            "DELETE FROM grdb_migrations; INSERT INTO grdb_migrations VALUES ('v1'), ('v3'), ('v2')")
         try expectRefusal(
             adopting,
             """
