@@ -22,7 +22,8 @@ extension DatabaseFile {
         try mappingErrors {
             var configuration = configuration
             configuration.readonly = true
-            return try BackupMaker.copies(of: try damagedPlace(), in: folder).compactMap { copy in
+            let places = try [damagedPlace()] + oldPaths.map(URL.init(fileURLWithPath:))
+            return try places.flatMap { BackupMaker.copies(of: $0, in: folder) }.compactMap { copy in
                 guard let place = DatabasePlace(copy.path) else { return nil }
                 return try at(copy) {
                     var found = try FoundDatabase(at: place, configuration, waitingFor: limit)

@@ -25,7 +25,8 @@ struct BackupRecoveryTests {
 
     @Test("are found, with version, date and counts, and stay unchanged")
     func found() throws {
-        try Data("no copy".utf8).write(to: backups.file("app.sqlite-2-20260101T000000.000Z.backup"))
+        try Data("no copy".utf8).write(
+            to: backups.file("app.sqlite-0badcafe-20260101T000000.000Z.backup"))
         let before = try backups.fileNames.map { try Data(contentsOf: backups.file($0)) }
         let found = try file.foundBackups(in: backups.url)
         #expect(found.count == 1)

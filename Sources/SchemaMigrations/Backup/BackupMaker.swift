@@ -37,7 +37,7 @@ package struct BackupMaker {
             let copy = try write(file, with: db.configuration)
             let attempt = BackupAttempt(of: copy)
             let first = try attempt?.begin(by: app, with: copy)
-            prune(copiesOf: file, like: copy, except: first)
+            prune(copiesOf: file, except: Set([copy.lastPathComponent, first].compactMap(\.self)))
             return copy
         } catch let error as MigrationError {
             throw error
@@ -109,20 +109,12 @@ package struct BackupMaker {
 
     /// Removes older copies, and ignores failures, which must not stop the migration.
     ///
-    /// - Parameter first: the name of the copy from before everything that the present attempt has changed. It stays.
-    private func prune(copiesOf file: URL, like copy: URL, except first: String?) {
-        let prefix = Self.prefix(of: file)
-        // A copy of "app-2" begins like one of "app", and is longer.
-        let length = copy.lastPathComponent.count
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        // The clock may have been ahead when an older copy was made.
-        let older = names.filter {
-            $0.hasPrefix(prefix) && $0.hasSuffix(".backup") && $0.count == length
-                && $0 != copy.lastPathComponent && $0 != first
-        }.inOrder()
-        let others = copy.lastPathComponent == first ? 1 : 2
-        for name in older.dropLast(max(others, keep) - others) {
-            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+    /// - Parameter kept: the names of the last copy, and of the one from before everything that the present attempt has changed.
+    ///   They stay, even if the clock was ahead when an older copy was made.
+    private func prune(copiesOf file: URL, except kept: Set<String>) {
+        let older = Self.copies(of: file, in: folder).filter { !kept.contains($0.lastPathComponent) }
+        for copy in older.dropFirst(max(kept.count, keep) - kept.count) {
+            try? FileManager.default.removeItem(at: copy)
         }
     }
 
@@ -132,14 +124,8 @@ package struct BackupMaker {
     /// copying it.
     private func removeUnfinishedCopies(of file: URL) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        let unfinished = names.filter { name in
-            guard let end = name.range(of: ".backup.partial") else { return false }
-            let prefix = Self.prefix(of: file)
-            let date = name[..<end.lowerBound].dropFirst(prefix.count)
-            // A copy of "app-2" begins like one of "app".
-            return name.hasPrefix(prefix) && !date.contains("-")
-        }
-        for name in unfinished {
+        let prefix = Self.prefix(of: file)
+        for name in names where name.hasPrefix(prefix) && name.contains(".backup.partial") {
             try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
     }
@@ -147,18 +133,19 @@ package struct BackupMaker {
     /// Returns the copies of a database in a folder, the newest first.
     package static func copies(of file: URL, in folder: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        let (beginning, end) = (prefix(of: file), ".backup")
-        return names.filter { name in
-            // A copy of "app-2" begins like one of "app".
-            name.hasPrefix(beginning) && name.hasSuffix(end)
-                && !name.dropFirst(beginning.count).dropLast(end.count).contains("-")
-        }.inOrder(by: >).map(folder.appendingPathComponent)
+        let prefix = prefix(of: file)
+        return names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".backup") }
+            .inOrder(by: >).map(folder.appendingPathComponent)
     }
 
     /// Returns the beginning of the names of a database's copies.
-    private static func prefix(of file: URL) -> String {
+    ///
+    /// A hash of the path tells databases of one name apart, such as those of two accounts.
+    package static func prefix(of file: URL) -> String {
+        let path = file.resolvingSymlinksInPath().pathInInstall
+        let hash = String(path.utf8.fnv1a(after: FNV1a.start), radix: 16).suffix(8)
         // After it come the date and the ends of the copy, of its unfinished form and of SQLite's journal beside that.
-        file.lastPathComponent.shortenedFileName(leaving: 48) + "-"
+        return "\(file.lastPathComponent.shortenedFileName(leaving: 57))-\(hash)-"
     }
 
     private static func failure(

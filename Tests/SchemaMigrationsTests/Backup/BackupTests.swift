@@ -58,7 +58,7 @@ struct BackupTests {
         let backup = try #require(try migrator(3).migrate(queue).backup)
         #expect(backup.deletingLastPathComponent().path == copies.path)
         #expect(try names() == [backup.lastPathComponent])
-        #expect(backup.lastPathComponent.wholeMatch(of: #/app\.sqlite-\d{8}T\d{6}\.\d{3}Z\.backup/#) != nil)
+        #expect(backup.lastPathComponent.wholeMatch(of: #/app\.sqlite-[0-9a-f]{8}-\d{8}T\d{6}\.\d{3}Z\.backup/#) != nil)
         let copy = try DatabaseQueue(path: backup.path)
         #expect(try copy.tables() == ["t1"])
         #expect(try copy.ledger() == [1])
@@ -141,11 +141,27 @@ struct BackupTests {
         #expect(try names().count == 2)
     }
 
+    @Test("of one account's database leaves those of other accounts alone, in a folder that all share")
+    func accounts() throws {
+        func database(of account: String) throws -> DatabaseQueue {
+            let url = folder.url.appendingPathComponent(account)
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            return try DatabaseQueue(path: url.appendingPathComponent("mail.sqlite").path)
+        }
+        let databases = try ["anna", "ben", "carla", "dora"].map(database)
+        for database in databases { try migrator(1).migrate(database) }
+        for database in databases { try migrator(2, keep: 1).migrate(database) }
+        #expect(try names().count == 4)
+        let mails = folder.url.appendingPathComponent("ben/mail.sqlite")
+        #expect(BackupMaker.copies(of: mails, in: copies).count == 1)
+    }
+
     @Test("is removed before the next one if a crash left it unfinished")
     func unfinished() throws {
         let queue = try folder.queue()
         try migrator(1).migrate(queue)
-        let (left, other) = ("app.sqlite-20260101T000000.000Z", "app.sqlite-2-20260101T000000.000Z")
+        let prefix = BackupMaker.prefix(of: folder.url.appendingPathComponent("app.sqlite"))
+        let (left, other) = ("\(prefix)20260101T000000.000Z", "app.sqlite-0badcafe-20260101T000000.000Z")
         try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
         for name in ["\(left).backup.partial", "\(left).backup.partial-journal", "\(other).backup.partial"] {
             try Data().write(to: copies.appendingPathComponent(name))
@@ -177,7 +193,8 @@ struct BackupTests {
         let queue = try folder.queue()
         try migrator(1).migrate(queue)
         try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
-        let later = "app.sqlite-20990101T120000.000Z.backup"
+        let prefix = BackupMaker.prefix(of: folder.url.appendingPathComponent("app.sqlite"))
+        let later = "\(prefix)20990101T120000.000Z.backup"
         try Data().write(to: copies.appendingPathComponent(later))
         let first = try #require(try migrator(2, keep: 2).migrate(queue).backup)
         #expect(try names() == [first.lastPathComponent, later])
