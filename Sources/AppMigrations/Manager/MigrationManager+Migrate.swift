@@ -157,6 +157,7 @@ extension MigrationManager {
             memory.answer = answer
             return .adoption(answer)
         case .condition: return .condition(condition())
+        case .isNeeded(let number): return .condition(try isNeeded(number))
         case .step, .versionChange: break
         }
         return .done

@@ -60,12 +60,15 @@ extension MigrationManager {
     func plan(retrying: MigrationWork? = nil) throws -> LaunchPlan {
         try registration.check()
         let request = try request(through: nil, retrying: retrying)
+        let states = try registration.look(following: adopting.formers).map { try $0.get() }
         return try LaunchPlan(
-            request, try registration.look(following: adopting.formers).map { try $0.get() },
-            of: registration.due,
+            request, try registration.asking(states, isNeeded), of: registration.due,
             deadlines: registration.deadlines, answer: &memory.answer
         ) { try self.adoption($0) }
     }
+
+    /// Asks the condition of a closure whether it is needed again.
+    func isNeeded(_ number: Int) throws -> Bool { try conditions[number]?() ?? false }
 
     func request(through stop: AppVersion?, retrying: MigrationWork?) throws -> LaunchRequest {
         if let stop, stop > currentVersion.ceiling {

@@ -16,18 +16,20 @@ extension MigrationManager {
     ///     sub-migrations.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: whether the step runs where there is no old data.
+    ///   - condition: returns true if the step that has run is needed again, because data in the old form has come since: each
+    ///     launch asks, where it is called. If it still holds after the step has run again, that is an error.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work. If it throws, ``migrate(through:retrying:)`` throws, and the next launch retries it.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
-        onFreshInstall: FreshInstallRule = .skip,
+        onFreshInstall: FreshInstallRule = .skip, again condition: (() throws -> Bool)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         run body: @escaping () throws -> Void
     ) {
         register(
             version, .plain { _ in try body() }, finishing: deferred, onFreshInstall: onFreshInstall,
-            source: SourceLocation(fileID: fileID, line: line))
+            again: condition, source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a step whose closure receives a ``MigrationContext``.
@@ -44,18 +46,19 @@ extension MigrationManager {
     ///     its sub-migrations.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: the rule for fresh installs, which have no old data.
+    ///   - condition: returns true if the step that has run is needed again.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work, and receives its context.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
-        onFreshInstall: FreshInstallRule = .skip,
+        onFreshInstall: FreshInstallRule = .skip, again condition: (() throws -> Bool)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         run body: @escaping (MigrationContext) throws -> Void
     ) {
         register(
             version, .plain(body), finishing: deferred, onFreshInstall: onFreshInstall,
-            source: SourceLocation(fileID: fileID, line: line))
+            again: condition, source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers an asynchronous step: a download, or work on an actor.
@@ -76,19 +79,20 @@ extension MigrationManager {
     ///     its sub-migrations.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: the rule for fresh installs, which have no old data.
+    ///   - condition: returns true if the step that has run is needed again.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the work, on the actor that calls `migrate`, and receives its context. An asynchronous closure always
     ///     does: write `{ _ in … }` if it needs none.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [],
-        onFreshInstall: FreshInstallRule = .skip,
+        onFreshInstall: FreshInstallRule = .skip, again condition: (() throws -> Bool)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         run body: nonisolated(nonsending) @escaping (MigrationContext) async throws -> Void
     ) {
         register(
             version, .asynchronous(body), finishing: deferred, onFreshInstall: onFreshInstall,
-            source: SourceLocation(fileID: fileID, line: line))
+            again: condition, source: SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a closure that runs once for each change of the app's version, after the steps: the place for a

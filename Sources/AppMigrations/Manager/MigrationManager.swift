@@ -51,6 +51,8 @@ public final class MigrationManager {
     private(set) var registration: Registration
     /// The app's closures, by the numbers of their steps.
     private(set) var closures: [Int: StepClosure] = [:]
+    /// The conditions under which closures run again, by the numbers of their steps.
+    private(set) var conditions: [Int: () throws -> Bool] = [:]
     private(set) var versionChanges: [VersionChange] = []
     /// The state of the launch that calls of this object have begun.
     var memory = LaunchMemory()
@@ -143,12 +145,14 @@ public final class MigrationManager {
     /// - Parameter place: where the step works; nil for the manager's store.
     package func register(
         _ version: AppVersion, _ body: StepBody, in place: (any MigrationPlace)? = nil,
-        finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, source: SourceLocation
+        finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, hasCondition: Bool = false,
+        source: SourceLocation
     ) {
         let home = place ?? registration.storePlace
         let step = MigrationStep(
             version: version, place: home.id, kind: body.kind, onFreshInstall: onFreshInstall,
-            finishing: finishing, number: registration.steps.count, source: source)
+            finishing: finishing, hasCondition: hasCondition, number: registration.steps.count,
+            source: source)
         registration.add(step, body, in: home)
         if let place { environment.observer?.willUse(place) }
     }
@@ -156,12 +160,14 @@ public final class MigrationManager {
     /// Adds a step that is a closure of the app's.
     func register(
         _ version: AppVersion, _ closure: StepClosure, isDeferred: Bool = false, finishing: [AppVersion] = [],
-        onFreshInstall: FreshInstallRule, source: SourceLocation
+        onFreshInstall: FreshInstallRule, again condition: (() throws -> Bool)? = nil, source: SourceLocation
     ) {
         closures[registration.steps.count] = closure
+        if let condition { conditions[registration.steps.count] = condition }
         register(
             version, isDeferred ? .deferredClosure : .closure(isAsynchronous: closure.isAsynchronous),
-            finishing: finishing, onFreshInstall: onFreshInstall, source: source)
+            finishing: finishing, onFreshInstall: onFreshInstall, hasCondition: condition != nil,
+            source: source)
     }
 
     /// How long a call that blocks its thread waits for others.

@@ -76,7 +76,7 @@ struct Beginnings {
             ?? assumption(store)
             ?? (isExplained ? witness(databases, store.seen(in: request.line)) : nil)
             ?? following(store)
-            ?? answered(seen)
+            ?? answered(seen, launched: answer?.launched)
             ?? self.seen(seen)
             ?? ledger(store)
             ?? places.firstIndex { $0.assumptions[request.line] == nil && !$0.isExplained(in: request.line) }
@@ -132,8 +132,9 @@ struct Beginnings {
         let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }
         guard let kept = records.compactMap(\.completed).max() ?? begun.min() else { return nil }
         // A store that has come back from a backup has launched older versions: it is as old as they are. What this build has
-        // answered another manager is no evidence of that.
-        let known = seen.withoutVisits.filter { !$0.isAdopted(by: request.appBuild) }
+        // answered another manager is no evidence of that, unless it is about rows of the store's own database.
+        let hasRows = places[0].evidence != .empty
+        let known = seen.withoutVisits.filter { hasRows || !$0.isAdopted(by: request.appBuild) }
         return .at(older([known]).map { min($0, kept) } ?? kept, .lost)
     }
 
@@ -189,14 +190,15 @@ struct Beginnings {
         return version < request.current ? .at(version, .newDatabase) : .fresh(.database)
     }
 
-    private func answered(_ seen: [[SeenVersion]]) -> Beginning? {
+    /// - Parameter version: the version that was launched where the evidence is, for a store that has seen none.
+    private func answered(_ seen: [[SeenVersion]], launched version: AppVersion? = nil) -> Beginning? {
         guard let answer else { return .askTheApp }
-        guard let version = answer.version else { return nil }
+        guard let answered = answer.version else { return nil }
         // What this build has launched or adopted is no evidence: managers are asked in any order.
         let isAnswered = seen.joined().contains { $0.isAdopted && !$0.isAdopted(by: request.appBuild) }
-        let launched = older(seen.map { $0.filter { !$0.isAdopted } }) ?? answer.launched
-        guard answer.isBound, let launched, launched > version, !isAnswered else {
-            return .at(version, .answered)
+        let launched = older(seen.map { $0.filter { !$0.isAdopted } }) ?? version
+        guard answer.isBound, let launched, launched > answered, !isAnswered else {
+            return .at(answered, .answered)
         }
         return .at(launched, .seen)
     }

@@ -45,11 +45,12 @@ extension LaunchPlan {
 }
 
 extension MigrationRecord {
-    /// Returns true if the manager has worked in another database at the path of one, and that is in no other place now.
+    /// Returns true if the manager has worked in a database that has no record of it now, or in another one at its path that is
+    /// in no other place.
     fileprivate func isMadeAnew(_ index: Int, _ steps: [PlaceSteps], _ states: [PlaceState]) -> Bool {
         guard !databases.isEmpty else { return false }
         let (id, path) = (states[index].storeID, steps[index].place.path)
-        guard id == nil || !databases.contains(where: { $0.id == id }) else { return false }
+        if id != nil, databases.contains(where: { $0.id == id }) { return true }
         return databases.contains { known in
             known.wasAt(path)
                 && !zip(steps, states).contains { place, state in

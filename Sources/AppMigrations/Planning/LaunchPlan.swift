@@ -142,6 +142,9 @@ final class LaunchPlan: Sendable {
         }
     }
 
+    /// True if settled work is needed again.
+    var hasReopened: Bool { places.contains { !$0.reopened.isEmpty } }
+
     /// Returns true if the record in a database names a store that the manager uses no longer.
     func takesOver(_ place: PlacePlan) -> Bool {
         place.state.record?.store.map { $0 != places[0].state.storeID } ?? false

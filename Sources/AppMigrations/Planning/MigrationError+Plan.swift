@@ -20,6 +20,24 @@ extension MigrationError {
         return error
     }
 
+    /// Creates the error for the condition of a step that has thrown.
+    init(ofCondition step: MigrationStep, _ error: any Error, work: MigrationWork) {
+        let obstacle = Obstacle(error)
+        self.init(
+            obstacle?.code ?? .stepFailed,
+            "the condition of \(step.titleAndSource) failed: \(error.quotation)",
+            remedy: obstacle?.remedy ?? "Nothing was run. Fix the condition.", work: work,
+            underlyingError: error)
+    }
+
+    /// Creates the error for a step whose condition holds after the step has run again.
+    static func stillNeeded(_ step: MigrationStep, _ work: MigrationWork) -> MigrationError {
+        MigrationError(
+            .stepFailed, "\(step.titleAndSource) has run again, and its condition still holds",
+            remedy: "Let the step change what its condition asks for: otherwise each launch would run it.",
+            work: work)
+    }
+
     /// Creates the error for data of an unknown version.
     static func undecided(
         _ place: PlaceSteps, _ evidence: Evidence, _ request: LaunchRequest

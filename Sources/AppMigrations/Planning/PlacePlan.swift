@@ -9,6 +9,8 @@ extension LaunchPlan {
         let state: PlaceState
         /// The record with which this launch begins its work; nil if the manager does not begin here.
         let record: MigrationRecord?
+        /// The settled work that this launch does again.
+        let reopened: [WorkID]
         /// The managers whose steps come to this one in this launch.
         let formers: [String]
         /// The version that evidence names, for managers that come here later; nil if the place knows it.
@@ -38,6 +40,8 @@ extension LaunchPlan {
                 launch = record?.launch(current: request.current, build: request.build) ?? .freshInstall
             }
             record?.apply(.begun(launch, current: request.current, due: steps.closures))
+            if case .downgrade = launch { reopened = [] } else { reopened = Array(state.needed) }
+            record?.apply(.rerun(reopened))
             self.record = record
             if case .following(_, let names) = beginning { formers = names } else { formers = [] }
             switch beginning {

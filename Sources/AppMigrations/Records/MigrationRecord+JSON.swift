@@ -109,6 +109,7 @@ extension OpenWork {
     fileprivate init(_ field: JSONField) throws {
         let limit = Self.maximumCount
         isOwed = try field.isTrue("owed")
+        isAgain = try field.isTrue("again")
         running = try field.fieldIfPresent("running").map { try Start($0) }
         deaths = try field.countIfPresent("deaths", upTo: limit) ?? 0
         forgiven = min(deaths, try field.countIfPresent("forgiven", upTo: limit) ?? 0)
@@ -123,6 +124,7 @@ extension OpenWork {
         func count(_ number: Int) -> JSONValue? { number == 0 ? nil : .integer(Int64(number)) }
         var fields = old
         fields["owed"] = isOwed ? .bool(true) : nil
+        fields["again"] = isAgain ? .bool(true) : nil
         fields["running"] = running.map { .object($0.json(replacing: fields["running"])) }
         fields["deaths"] = count(deaths)
         fields["forgiven"] = count(forgiven)

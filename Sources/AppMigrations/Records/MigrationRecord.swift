@@ -51,6 +51,9 @@ extension MigrationRecord {
     /// Makes room for the states of so much work.
     mutating func reserve(_ count: Int) { work.reserveCapacity(count) }
 
+    /// Returns true if work is settled, or has never been needed here.
+    func isDone(_ id: WorkID) -> Bool { work[id]?.isSettled ?? (start.map { id.version <= $0 } ?? false) }
+
     /// Returns true if a step has run, or was not needed, or was skipped.
     package func hasSettled(_ version: AppVersion) -> Bool { work[WorkID(version)]?.isSettled ?? false }
 

@@ -25,6 +25,8 @@ package enum WorkState: Sendable, Equatable {
 package struct OpenWork: Sendable, Equatable {
     /// True if it must run although it is at or below the version with which the record begins.
     package var isOwed: Bool
+    /// True if it has been settled before, and is to run again.
+    package var isAgain = false
     /// The start that has not come to an end: the work is running now, or the process died in it.
     package var running: Start?
     /// How often the process died in it since it got further last.

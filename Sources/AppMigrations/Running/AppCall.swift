@@ -12,6 +12,8 @@ enum AppCall: Sendable {
     case adoption(LaunchRequest)
     /// Asks whether deferred work may go on.
     case condition
+    /// Asks whether the step with this number is needed again.
+    case isNeeded(Int)
 
     enum Answer: Sendable {
         case done
@@ -41,6 +43,11 @@ struct Caller {
     func adoption(_ request: LaunchRequest) throws -> AdoptionAnswer {
         guard case .adoption(let answer) = try ask(.adoption(request)) else { preconditionFailure() }
         return answer
+    }
+
+    func isNeeded(_ number: Int) throws -> Bool {
+        guard case .condition(let isTrue) = try ask(.isNeeded(number)) else { preconditionFailure() }
+        return isTrue
     }
 
     var allowsDeferredWork: Bool {

@@ -48,6 +48,7 @@ struct Journal {
             let place = pages[index].plan
             pages[index].changes.append(
                 .begun(place.launch, current: request.current, due: place.steps.closures))
+            if !place.reopened.isEmpty { pages[index].changes.append(.rerun(place.reopened)) }
             pages[index].history = place.notNeeded.map {
                 SettledStep(
                     place.steps.work(of: $0, manager: request.manager), outcome: .notNeeded,
@@ -100,6 +101,11 @@ struct Journal {
     /// Returns the failure that is known of work, if it has not got further since.
     func lastFailure(of pending: LaunchPlan.PendingStep) -> String? {
         pages[pending.place].record?.open(pending.step.id)?.lastFailure
+    }
+
+    /// Returns true if work has been settled before, and runs again.
+    func isAgain(_ pending: LaunchPlan.PendingStep) -> Bool {
+        pages[pending.place].record?.open(pending.step.id)?.isAgain ?? false
     }
 
     /// Notes that work has thrown, or was interrupted.

@@ -9,7 +9,11 @@ extension RunInput {
                 request, states, of: registration.due, deadlines: registration.deadlines, answer: &answer,
                 asking: caller.adoption)
         }
-        func look() throws -> [PlaceState] { try registration.look(following: formers).map { try $0.get() } }
+        func look() throws -> [PlaceState] {
+            try registration.asking(registration.look(following: formers).map { try $0.get() }) {
+                try caller.isNeeded($0)
+            }
+        }
 
         let found = try plan(look())
         if try isSettled(found) {
@@ -24,6 +28,8 @@ extension RunInput {
         let first = try plan(look())
         first.announce(to: caller)
         var run = LaunchRun(self, first, caller, memory.tally)
+        // Before they run: whatever happens then, they are pending.
+        if first.hasReopened { try run.journal.save() }
         run.showProgress(after: memory.weight)
         while try run.runToClosure() {
             // A closure may have brought another file to the place of a database, for instance.
@@ -36,6 +42,10 @@ extension RunInput {
                 throw run.stop(with: error)
             }
             run.showProgress(after: progress.completedUnitCount)
+        }
+        if first.hasReopened {
+            try run.journal.save()
+            if let error = try plan(look()).stillNeeded(among: run.ended) { throw error }
         }
         try run.complete()
         return LaunchEnd(first, run.tally, run)
@@ -200,6 +210,14 @@ extension LaunchPlan {
         caller.tell(.launchRecognized(places[0].launch))
         for database in newerDatabases { caller.tell(.databaseIsNewer(database)) }
         for name in databasesOfOtherStores { caller.tell(.databaseOfAnotherStore(name)) }
+    }
+
+    /// Returns the error for work that has run again, and would at each launch.
+    fileprivate func stillNeeded(among ended: Set<MigrationWork>) -> MigrationError? {
+        let needed = pending.first { pending in
+            ended.contains(work(of: pending)) && places[pending.place].reopened.contains(pending.step.id)
+        }
+        return needed.map { .stillNeeded($0.step, work(of: $0)) }
     }
 
     /// The work that is pending, without the closures for a version change, which come last in any case.

@@ -107,7 +107,8 @@ final class StepRun {
         let context = MigrationContext(
             manager: run.manager, launch: run.plan.places[pending.place].launch,
             to: run.input.request.current, version: step.version, attempt: attempt,
-            isOutOfOrder: pending.isOutOfOrder, progress: progress, checkpoints: checkpoints)
+            isOutOfOrder: pending.isOutOfOrder, isAgain: run.journal.isAgain(pending), progress: progress,
+            checkpoints: checkpoints)
         self.context = context
         return context
     }

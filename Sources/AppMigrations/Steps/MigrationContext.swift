@@ -35,6 +35,10 @@ public struct MigrationContext: Sendable {
     /// Databases may then have a later schema than that of the step's version.
     public let isOutOfOrder: Bool
 
+    /// A Boolean value that indicates whether the step has run before, or was not needed, and runs again: because its condition
+    /// `again:` holds, or the app has called ``MigrationManager/rerun(_:)``.
+    public let isAgain: Bool
+
     /// The step's own progress, a child of ``MigrationManager/progress``.
     ///
     /// A long step sets its total and counts up. When the progress is cancelled, the step stops by throwing

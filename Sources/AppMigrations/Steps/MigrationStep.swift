@@ -11,6 +11,8 @@ package final class MigrationStep: Sendable {
     package let onFreshInstall: FreshInstallRule
     /// The versions of deferred steps that have to be done before this one.
     package let finishing: [AppVersion]
+    /// True if it runs again whenever its condition holds.
+    let hasCondition: Bool
     /// Its number among the steps that are registered, from 0.
     let number: Int
     /// The line of the registration; nil for a version change, for which any number of closures are registered.
@@ -46,13 +48,14 @@ package final class MigrationStep: Sendable {
 
     init(
         version: AppVersion, place: PlaceID, kind: Kind, onFreshInstall: FreshInstallRule,
-        finishing: [AppVersion], number: Int, source: SourceLocation?
+        finishing: [AppVersion], hasCondition: Bool = false, number: Int, source: SourceLocation?
     ) {
         self.version = version
         self.place = place
         self.kind = kind
         self.onFreshInstall = onFreshInstall
         self.finishing = finishing
+        self.hasCondition = hasCondition
         self.number = number
         self.source = source
         isSchemaStep = kind == .schemaStep

@@ -22,12 +22,14 @@ package final class PlaceState: Sendable {
     package let pending: [PendingSchema]
     /// The schema versions that the place has had and that no schema step knows, ascending; they stay.
     package let newer: [String]
+    /// The settled work that is needed again, because its condition holds.
+    let needed: Set<WorkID>
 
     init(
         storeID: String? = nil, record: MigrationRecord?, hasRemovedRecord: Bool = false,
         lostRecord: LostRecord? = nil, formerRecords: [FormerRecord] = [],
         seen: [String: [SeenVersion]], assumptions: [String: AppVersion] = [:], evidence: Evidence,
-        pending: [PendingSchema] = [], newer: [String] = []
+        pending: [PendingSchema] = [], newer: [String] = [], needed: Set<WorkID> = []
     ) {
         self.storeID = storeID
         self.record = record
@@ -39,6 +41,7 @@ package final class PlaceState: Sendable {
         self.evidence = evidence
         self.pending = pending
         self.newer = newer
+        self.needed = needed
     }
 
     /// Creates the part of a store's state that is about a manager.
@@ -80,6 +83,13 @@ package final class PlaceState: Sendable {
             storeID: storeID, record: nil, hasRemovedRecord: hasRemovedRecord, lostRecord: lostRecord,
             formerRecords: formerRecords, seen: seen, assumptions: assumptions, evidence: evidence,
             pending: pending, newer: newer)
+    }
+
+    /// Returns the state of a place in which settled work is needed again.
+    func needing(_ needed: Set<WorkID>) -> PlaceState {
+        PlaceState(
+            storeID: storeID, record: record, seen: seen, evidence: evidence, pending: pending, newer: newer,
+            needed: needed)
     }
 
     /// Returns true if a version was launched here.

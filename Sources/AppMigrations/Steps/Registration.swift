@@ -25,6 +25,7 @@ struct Registration: Sendable {
     /// True if each step is above the one before it in its place, all are due, and none finishes another one.
     private var isInOrder = true
     private var hasSchemaSteps = false
+    private var hasConditions = false
     /// The places of the steps that are not due, to check their schema steps.
     private var laterPlaces: [any MigrationPlace] = []
     /// True if something may need the asynchronous forms of `migrate` and `runDeferred`.
@@ -52,6 +53,7 @@ struct Registration: Sendable {
         if step.worksInDatabase { lastPlace = place }
         if body.isAsynchronous { isAsynchronous = true }
         if step.isSchemaStep { hasSchemaSteps = true }
+        if step.hasCondition { hasConditions = true }
         guard step.version <= ceiling else {
             isInOrder = false
             laterPlaces.append(place)
@@ -102,6 +104,32 @@ struct Registration: Sendable {
                         }
                     })
             }
+        }
+    }
+
+    /// Asks the conditions of steps that are done whether these are needed again.
+    ///
+    /// Before a step has run, there may be nothing yet that its condition could ask about.
+    ///
+    /// - Parameter ask: asks the condition of a closure, by the number of the step.
+    /// - Throws: ``MigrationError``, which names the step, when its condition throws.
+    func asking(
+        _ states: [PlaceState], _ ask: (Int) throws -> Bool
+    ) throws -> [PlaceState] {
+        guard hasConditions else { return states }
+        return try zip(due, states).map { place, state in
+            guard let record = state.record else { return state }
+            let needed = try place.closures.filter { step in
+                guard step.hasCondition, record.isDone(step.id) else { return false }
+                do {
+                    if case .transaction(let work) = body(of: step) { return try work.isNeededAgain() }
+                    return try ask(step.number)
+                } catch {
+                    throw MigrationError(
+                        ofCondition: step, error, work: place.work(of: step, manager: manager))
+                }
+            }
+            return needed.isEmpty ? state : state.needing(Set(needed.map(\.id)))
         }
     }
 

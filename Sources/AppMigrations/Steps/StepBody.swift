@@ -51,4 +51,11 @@ enum StepClosure {
 package protocol TransactionWork: Sendable {
     /// Runs the body, and records the settlement in the same transaction. Any thread.
     func perform(_ context: MigrationContext, settlement: Settlement) throws
+
+    /// Returns true if the step has run, and is needed again. Any thread.
+    func isNeededAgain() throws -> Bool
+}
+
+extension TransactionWork {
+    package func isNeededAgain() -> Bool { false }
 }

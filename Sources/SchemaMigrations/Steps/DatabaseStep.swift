@@ -6,7 +6,13 @@ import MigrationDiagnostics
 struct DatabaseStep: TransactionWork {
     let place: SQLiteStore
     let foreignKeys: ForeignKeys
+    var condition: (@Sendable (Database) throws -> Bool)?
     let body: @Sendable (Database, MigrationContext) throws -> Void
+
+    func isNeededAgain() throws -> Bool {
+        guard let condition else { return false }
+        return try place.database.readSnapshot(waitingUpTo: .defaultBusyTimeout, condition)
+    }
 
     func perform(_ context: MigrationContext, settlement: Settlement) throws {
         try place.database.unsafeReentrantWrite { db in

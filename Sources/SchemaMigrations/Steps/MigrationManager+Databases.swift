@@ -65,6 +65,9 @@ extension MigrationManager {
     ///     and views and triggers if the schema has changed. If it finds a problem, it rolls the step back and runs it
     ///     once more, to tell new problems, which are an error, from old ones. Pass `.immediate` for a step that relies on
     ///     `ON DELETE CASCADE`.
+    ///   - condition: returns true if the step that has run is needed again, because rows in the old form have come since: from
+    ///     an older build, from another device, from a backup. Each launch asks, in a read transaction, so have an index for it.
+    ///     If it still holds after the step has run again, that is an error.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     ///   - body: does the work, inside a transaction, on the database's own queue. Only what it does through
@@ -72,12 +75,13 @@ extension MigrationManager {
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
         onFreshInstall: FreshInstallRule = .skip, foreignKeys: ForeignKeys = .deferred,
+        again condition: (@Sendable (Database) throws -> Bool)? = nil,
         fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database) throws -> Void
     ) {
         whenMigratingToVersion(
             version, finishing: deferred, in: database, onFreshInstall: onFreshInstall,
-            foreignKeys: foreignKeys, fileID: fileID, line: line
+            foreignKeys: foreignKeys, again: condition, fileID: fileID, line: line
         ) { db, _ in try body(db) }
     }
 
@@ -89,19 +93,23 @@ extension MigrationManager {
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - foreignKeys: the mode of foreign keys while the step runs, as for the step without a context.
+    ///   - condition: returns true if the step that has run is needed again.
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     ///   - body: does the work, inside a transaction, on the database's own queue. Its context says which attempt this is.
     public func whenMigratingToVersion(
         _ version: AppVersion, finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
         onFreshInstall: FreshInstallRule = .skip, foreignKeys: ForeignKeys = .deferred,
+        again condition: (@Sendable (Database) throws -> Bool)? = nil,
         fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database, MigrationContext) throws -> Void
     ) {
         let place = place(of: database)
         register(
-            version, .transaction(DatabaseStep(place: place, foreignKeys: foreignKeys, body: body)),
-            in: place, finishing: deferred, onFreshInstall: onFreshInstall,
+            version,
+            .transaction(
+                DatabaseStep(place: place, foreignKeys: foreignKeys, condition: condition, body: body)),
+            in: place, finishing: deferred, onFreshInstall: onFreshInstall, hasCondition: condition != nil,
             source: SourceLocation(fileID: fileID, line: line))
     }
 }

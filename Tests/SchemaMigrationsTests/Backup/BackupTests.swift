@@ -58,7 +58,8 @@ struct BackupTests {
         let backup = try #require(try migrator(3).migrate(queue).backup)
         #expect(backup.deletingLastPathComponent().path == copies.path)
         #expect(try names() == [backup.lastPathComponent])
-        #expect(backup.lastPathComponent.wholeMatch(of: #/app\.sqlite-[0-9a-f]{8}-\d{8}T\d{6}\.\d{3}Z\.backup/#) != nil)
+        let name = backup.lastPathComponent
+        #expect(name.wholeMatch(of: #/app\.sqlite-[0-9a-f]{8}-\d{8}T\d{6}\.\d{3}Z\.backup/#) != nil)
         let copy = try DatabaseQueue(path: backup.path)
         #expect(try copy.tables() == ["t1"])
         #expect(try copy.ledger() == [1])

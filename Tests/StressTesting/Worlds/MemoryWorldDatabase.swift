@@ -226,6 +226,12 @@ extension MemoryBatches {
         let record = try database.database.state.record(of: manager)
         guard let record, !record.hasSettled(version) else { return .endedElsewhere }
         var position = try record.position(of: version) ?? begin()
+        if position.done == 0, position.setAside.isEmpty,
+            try position.cursor(as: MemoryCursorValue.self) == nil
+        {
+            // It has waited for what comes before it.
+            position = try begin()
+        }
         let isAside = batch.part == .setAside
         var isDone = false
         do {

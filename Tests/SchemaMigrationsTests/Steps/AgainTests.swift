@@ -1,0 +1,198 @@
+import AppMigrations
+import Foundation
+import GRDB
+import MigrationTesting
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+/// Rows in the old form arrive after a step has run: from an older build, another device, a backup.
+@Suite("A step that is needed again", .timed)
+struct AgainTests {
+    private let app: App
+    private let log = BridgeLog()
+
+    init() throws { app = try App() }
+
+    private func open() throws -> DatabaseQueue {
+        try DatabaseQueue(path: app.folder.url.appendingPathComponent("diary.sqlite").path)
+    }
+
+    private static let isOld: @Sendable (Database) throws -> Bool = { db in
+        try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE mood IS NULL)") ?? false
+    }
+
+    private func manager(_ version: String, _ database: DatabaseQueue, fills: Bool = true) throws
+        -> MigrationManager
+    {
+        let manager = try MigrationManager(
+            name: "Diary", currentVersion: version, adopting: .newApp, store: .jsonFile(at: app.storeURL))
+        manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+            try db.execute(sql: "CREATE TABLE entry(id INTEGER PRIMARY KEY, mood TEXT)")
+        }
+        guard version != "1.0" else { return manager }
+        manager.whenMigratingToVersion(
+            "2.0", in: database, again: Self.isOld, fileID: "App/Migrations.swift", line: 7
+        ) { [log] db, context in
+            log.add("2.0 \(context.isAgain ? "again" : "first")")
+            if fills { try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL") }
+        }
+        return manager
+    }
+
+    private func write(_ database: DatabaseQueue) throws {
+        try database.write { try $0.execute(sql: "INSERT INTO entry(mood) VALUES (NULL)") }
+    }
+
+    private func old(_ database: DatabaseQueue) throws -> Int? {
+        try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM entry WHERE mood IS NULL") }
+    }
+
+    @Test("runs when its condition holds, and in no other launch")
+    func rows() throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try write(database)
+        #expect(try manager("2.0", database).migrate().launch == .upgrade(from: "1.0"))
+        #expect(try manager("2.0", database).migrate().completed.isEmpty)
+        try write(database)
+        let pending = try manager("2.0", database)
+        #expect(try pending.pending().map(\.work.description) == ["Diary: step 2.0 in diary.sqlite"])
+        let report = try pending.migrate()
+        #expect(report.launch == .relaunch)
+        #expect(report.completed.versions == ["2.0"])
+        #expect(try manager("2.0", database).migrate().completed.isEmpty)
+        #expect(log.lines == ["2.0 first", "2.0 again"])
+        #expect(try old(database) == 0)
+    }
+
+    @Test("runs after a downgrade, and not in it")
+    func downgrade() throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try manager("3.0", database).migrate()
+        try write(database)
+        #expect(try manager("2.0", database).migrate().completed.isEmpty)
+        #expect(try manager("3.0", database).migrate().completed.versions == ["2.0"])
+        #expect(try old(database) == 0)
+    }
+
+    @Test("runs where a fresh install did not need it, and where the manager has begun above it")
+    func notNeeded() throws {
+        let database = try open()
+        try manager("2.0", database).migrate()
+        try write(database)
+        #expect(try manager("2.0", database).migrate().completed.versions == ["2.0"])
+
+        let late = try DatabaseQueue(path: app.folder.url.appendingPathComponent("late.sqlite").path)
+        try late.write { try $0.execute(sql: "CREATE TABLE entry(id INTEGER PRIMARY KEY, mood TEXT)") }
+        func adopted() throws -> MigrationManager {
+            let manager = try MigrationManager(
+                name: "Late", currentVersion: "3.0", adopting: .databaseHasTables(late, means: "2.0"),
+                store: .database(late))
+            manager.whenMigratingToVersion("2.0", in: late, again: Self.isOld) { db in
+                try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+            }
+            return manager
+        }
+        #expect(try adopted().migrate().completed.isEmpty)
+        try write(late)
+        #expect(try adopted().migrate().completed.versions == ["2.0"])
+    }
+
+    @Test("runs in the end wherever the process is killed", arguments: 1...40)
+    func killed(moment: Int) throws {
+        do {
+            let database = try open()
+            try manager("1.0", database).migrate()
+            try manager("2.0", database).migrate()
+            try write(database)
+        }
+        let process = SimulatedProcess(dying: .moment(moment))
+        let isDead = try Environment.$current.withValue(Environment.changed { $0.observer = process }) {
+            do {
+                try manager("2.0", open()).migrate()
+            } catch  where process.isDead {}
+            return process.isDead
+        }
+        if moment == 1 { #expect(isDead) }
+        if moment == 40 { #expect(!isDead) }
+        let database = try open()
+        try manager("2.0", database).migrate()
+        #expect(try old(database) == 0)
+        #expect(try manager("2.0", database).migrate().completed.isEmpty)
+    }
+
+    @Test("is an error if its condition holds after it has run again")
+    func endless() throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try manager("2.0", database).migrate()
+        try write(database)
+        for _ in 1...2 {
+            let error = try #require(throws: MigrationError.self) {
+                try manager("2.0", database, fills: false).migrate()
+            }
+            #expect(
+                error.description == """
+                    Diary: step 2.0 (Migrations.swift:7) has run again, and its condition still holds. Let the step change what its \
+                    condition asks for: otherwise each launch would run it.
+                    """)
+        }
+    }
+
+    @Test("names itself when its condition throws, and is not asked before it has run")
+    func failingCondition() throws {
+        let database = try open()
+        let condition: @Sendable (Database) throws -> Bool = {
+            try Bool.fetchOne($0, sql: "SELECT mood FROM diary") ?? false
+        }
+        func manager() throws -> MigrationManager {
+            let manager = try MigrationManager(
+                name: "Diary", currentVersion: "2.0", adopting: Adoption { "1.0" },
+                store: .jsonFile(at: app.storeURL))
+            manager.whenMigratingToVersion(
+                "2.0", in: database, again: condition,
+                fileID: "App/Migrations.swift", line: 7
+            ) { db in }
+            return manager
+        }
+        try manager().migrate()
+        let error = try #require(throws: MigrationError.self) { try manager().migrate() }
+        #expect(
+            error.description == """
+                Diary: the condition of step 2.0 (Migrations.swift:7) failed: SQLite error 1: no such table: diary - while \
+                executing `SELECT mood FROM diary`. Nothing was run. Fix the condition.
+                """)
+    }
+
+    @MainActor
+    @Test("may be a closure, whose condition is asked where the manager is called", arguments: [false, true])
+    func closure(isAsynchronous: Bool) async throws {
+        let old = app.folder.url.appendingPathComponent("old")
+        func launch() async throws -> MigrationReport {
+            let manager = try MigrationManager(
+                name: "Files", currentVersion: "2.0", adopting: Adoption { "1.0" },
+                store: .jsonFile(at: app.storeURL))
+            let condition = {
+                MainActor.assertIsolated()
+                return FileManager.default.fileExists(atPath: old.path)
+            }
+            manager.whenMigratingToVersion("2.0", again: condition) { [log] context in
+                log.add("\(context.isAgain)")
+                try? FileManager.default.removeItem(at: old)
+            }
+            return isAsynchronous ? try await manager.migrate() : try synchronously(manager)
+        }
+        #expect(try await launch().completed.versions == ["2.0"])
+        #expect(try await launch().completed.isEmpty)
+        try Data().write(to: old)
+        #expect(try await launch().completed.versions == ["2.0"])
+        #expect(log.lines == ["false", "true"])
+    }
+
+    private func synchronously(_ manager: MigrationManager) throws -> MigrationReport {
+        try manager.migrate()
+    }
+}
