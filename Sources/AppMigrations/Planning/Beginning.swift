@@ -50,6 +50,8 @@ enum Beginning: Equatable {
         case newDatabase
         /// The record is lost, and this is what is known of it.
         case lost
+        /// The record is lost, and this build has found a new install.
+        case lostNew
     }
 }
 
@@ -135,7 +137,20 @@ struct Beginnings {
         // answered another manager is no evidence of that, unless it is about rows of the store's own database.
         let hasRows = places[0].evidence != .empty
         let known = seen.withoutVisits.filter { hasRows || !$0.isAdopted(by: request.appBuild) }
-        return .at(older([known]).map { min($0, kept) } ?? kept, .lost)
+        guard let older = older([known]) else {
+            return .at(kept, databases.contains { wasNew(in: $0, at: kept) } ? .lostNew : .lost)
+        }
+        return .at(min(older, kept), .lost)
+    }
+
+    /// Returns true if this build has found a database new at a version: then no step of that version was needed anywhere.
+    private func wasNew(in place: PlaceState, at version: AppVersion) -> Bool {
+        guard let record = place.record, record.start == version else { return false }
+        let isOfThisBuild = place.seen(in: request.line).contains {
+            $0.version == version && !$0.isAdopted && $0.build != nil && $0.build == request.appBuild
+        }
+        return isOfThisBuild
+            && record.work.contains { $0.value == .notNeeded && $0.key.version.release == version }
     }
 
     func assumption(_ place: PlaceState) -> Beginning? {
@@ -262,6 +277,8 @@ extension Beginning {
             for step in steps {
                 if hasMovedHere(step) {
                     record.settle(step.version)
+                } else if reason == .lostNew, step.version.release == version {
+                    record.settle(step.version, as: .notNeeded)
                 } else if step.version <= version, step.isOwed(where: reason) {
                     record[step.id] = .open(OpenWork(isOwed: true))
                 }
@@ -281,6 +298,7 @@ extension MigrationStep {
         case .seen, .newDatabase: onFreshInstall == .run
         // It may have been waiting. What runs at least once may run again.
         case .lost: kind == .deferredClosure
+        case .lostNew: false
         }
     }
 }

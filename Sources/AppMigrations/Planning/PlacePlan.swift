@@ -45,7 +45,9 @@ extension LaunchPlan {
             self.record = record
             if case .following(_, let names) = beginning { formers = names } else { formers = [] }
             switch beginning {
-            case .at(let version, .answered), .at(let version, .lost): named = version
+            case .at(let version, .answered), .at(let version, .lost),
+                .at(let version, .lostNew):
+                named = version
             case .at(.zero, _): named = .zero
             // A database has told a store that knows nothing.
             case .downgrade(let later):

@@ -139,5 +139,20 @@ extension KnownWorld {
                     .init(30, .transaction, in: .database(1), since: .secondBuild(of: 3)),
                 ], managers: [.init(adopting: .tables), .init(adopting: .file)]),
             [.twice(3, .replace(1)), .launch(.secondBuild(of: 3))], endsWith: nil),
+        KnownWorld(
+            "what a new install did not need is not needed when its store is lost",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(0), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(), .init(since: 2, hasOwnLine: true)]),
+            [.launch(1), .write(.append), .launch(2), .lose(.files), .launch(2)], endsWith: nil),
+        KnownWorld(
+            "what a new install did not need is not needed when the database with its store is lost",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(), .init(since: 2, hasOwnLine: true)], storeInDatabase: true),
+            [.launch(1), .write(.append), .launch(2, .without(manager: 0)), .twice(2, .lose(0))],
+            endsWith: nil),
     ]
 }
