@@ -88,6 +88,8 @@ let package = Package(
         .target(
             name: "MigrationTools",
             dependencies: [
+                "AppMigrations",
+                "CMigrationSQLite",
                 "MigrationDiagnostics",
                 "MigrationEmbedding",
                 "SchemaMigrations",

@@ -5,8 +5,8 @@ import TextOutput
 
 /// Reads migrations as a reviewer would, and runs them in memory over generated rows.
 ///
-/// `app-migrations check` reviews files. This is the same review for migrations in Swift, GRDB's too: it goes by the
-/// statements that they run. Review them in a test:
+/// `app-migrations check` reviews files. This is the same review for migrations in Swift, GRDB's too: rows tell what is
+/// lost, and the statements that ran explain it. Review them in a test:
 ///
 /// ```swift
 /// let migrator = DatabaseMigrator()    // the app's

@@ -32,7 +32,7 @@ extension ShapedMigrator {
                 "linkCalls lost-not-null", "linkCalls lost-not-null", "splitSizes drop-column",
                 "kindsByType changed-values", "dropUploads drop-table",
                 "data_unmarkDeleted update-without-where", "data_lockScreen replace-into",
-                "data_indexEntries delete-without-where", "data_noteInstallDate replace-into",
+                "data_noteInstallDate replace-into",
             ],
             rowCounts: [
                 .dropped("oldCall", by: "replaceCalls"), .uncounted("call", by: "stampCalls"),

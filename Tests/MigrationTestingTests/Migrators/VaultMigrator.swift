@@ -18,7 +18,7 @@ extension ShapedMigrator {
                 "v10": "reads rows between its statements",
                 "v11": "reads rows between its statements",
             ],
-            findings: ["v6 drop-table"],
+            findings: [],
             rowCounts: [.changed("note", by: "v18") { $0 + 1 }],
             problems: [
                 """

@@ -60,6 +60,70 @@ struct MigrationReviewTests {
             ])
     }
 
+    /// Recreates table `book` with the rows that a loop in Swift writes.
+    private static func recreate(
+        _ db: Database, keeping isKept: (Int) -> Bool = { _ in true }
+    ) throws {
+        let rows = try Row.fetchAll(db, sql: "SELECT * FROM book ORDER BY id")
+        try db.drop(table: "book")
+        try db.create(table: "book") {
+            $0.primaryKey("id", .integer)
+            $0.column("title", .text)
+            $0.column("authorId", .integer).indexed().references("author")
+        }
+        for (number, row) in rows.enumerated() where isKept(number) {
+            try db.execute(
+                sql: "INSERT INTO book(id, title, authorId) VALUES (?, ?, ?)",
+                arguments: [row["id"] as Int64, row["title"] as String?, row["authorId"] as Int64?])
+        }
+    }
+
+    @Test("finds nothing in a loop in Swift that brings every row back")
+    func loopThatKeeps() throws {
+        #expect(try findings({ try Self.recreate($0) }) == [])
+    }
+
+    @Test("counts the rows that a loop in Swift does not bring back, or deletes")
+    func loopThatLoses() throws {
+        #expect(
+            try findings({ db in try Self.recreate(db) { $0 < 5 } }) == [
+                """
+                edit 1: error: Rebuilding table `book` loses rows: of 8 generated rows, it keeps 5. Copy every row, or delete rows \
+                with a DELETE that says which. [lost-rows]
+                    DROP TABLE "book"
+                """
+            ])
+        let deleting = try findings({ db in
+            for id in try Int.fetchAll(db, sql: "SELECT id FROM book") {
+                try db.execute(sql: "DELETE FROM book WHERE id = ?", arguments: [id])
+            }
+        })
+        try #require(deleting.count == 1)
+        #expect(
+            deleting[0].hasPrefix(
+                """
+                edit 1: error: Every row of table `book` is deleted: its WHERE holds for every generated row. \
+                [delete-without-where]
+                    DELETE FROM book WHERE id =
+                """))
+    }
+
+    @Test("says that a closure fails over generated rows")
+    func didNotRun() throws {
+        struct Unreadable: Error {}
+        let found = try findings({ db in
+            if try Row.fetchOne(db, sql: "SELECT * FROM author") != nil { throw Unreadable() }
+            try db.execute(sql: "UPDATE author SET name = ''")
+        })
+        #expect(
+            found == [
+                """
+                edit 1: error: It did not run over generated rows: Unreadable(). Let it run over any rows that the schema accepts, \
+                or test it with an app's rows. [did-not-run]
+                """
+            ])
+    }
+
     @Test("names rows and values that a rebuild loses")
     func rebuild() throws {
         let found = try findings({ db in
@@ -75,7 +139,7 @@ struct MigrationReviewTests {
         })
         #expect(found.count == 4, "\(found.joined(separator: "\n"))")
         #expect(found[0].hasPrefix("edit 1: note: No index serves foreign key (authorId) of table `book`"))
-        #expect(found.contains { $0.contains("loses rows: of 32 generated rows, it keeps") })
+        #expect(found.contains { $0.contains("loses rows: of 8 generated rows, it keeps") })
         #expect(found.contains { $0.contains("loses index `book_author`") })
         #expect(found.contains { $0.contains("leaves out the values of column `authorId`") })
     }

@@ -21,9 +21,11 @@ struct AllowedLosses {
         try migrator?.migrate(database)
         var run = MigrationRun(all, database)
         let found = run.apply(migration.version, outline)
-        let schema = run.schemas[outline.script.fileName]
+        let file = outline.script.fileName
+        let review = StatementReview(
+            outline, parents: [], schema: run.schemas[file], judged: run.judged[file])
         findings =
-            (found + StatementReview(outline, parents: [], schema: schema).findings)
+            (found + review.findings)
             .filter { Self.rules.contains($0.rule) }
     }
 

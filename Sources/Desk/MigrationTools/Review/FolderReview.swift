@@ -64,15 +64,15 @@ package struct FolderReview: Sendable {
         for outline in outlines.values { findings += SQLiteFeature.findings(in: outline, oldest: oldest) }
         // The set can run only if all names are valid.
         if let migrator = try? SchemaMigrator(sourcesIn: directory) {
-            let schemas = run(migrator)
-            reviewStatements(of: set.entries.map(\.fileName), schemas)
+            let run = run(migrator)
+            reviewStatements(of: set.entries.map(\.fileName), run)
             if let database { try compare(migrator, with: database) }
             // What fails to run has a finding of its own.
             if notRun.allSatisfy({ $0.hasSuffix(".swift") }) {
                 findings += GeneratedCodeReview(of: migrator, in: directory).findings
             }
         } else {
-            reviewStatements(of: set.entries.map(\.fileName), [:])
+            reviewStatements(of: set.entries.map(\.fileName), nil)
         }
         findings = findings.filter { outlines[$0.file]?.allows($0) != true }
         reviewComments()
@@ -155,16 +155,16 @@ package struct FolderReview: Sendable {
         }
     }
 
-    private mutating func reviewStatements(of files: [String], _ schemas: [String: ReviewedSchema]) {
+    private mutating func reviewStatements(of files: [String], _ run: MigrationRun?) {
         // A down migration drops what its migration created.
         let outlines = files.compactMap { self.outlines[$0] }
         let parents = outlines.reduce(into: Set<SQLName>()) { $0.formUnion(StatementReview.parents(in: $1)) }
-        var reads = EarlierReads()
         for outline in outlines {
-            let review = StatementReview(
-                outline, parents: parents, schema: schemas[outline.script.fileName], reads: reads)
-            findings += review.findings
-            reads = review.reads
+            let file = outline.script.fileName
+            findings +=
+                StatementReview(
+                    outline, parents: parents, schema: run?.schemas[file], judged: run?.judged[file]
+                ).findings
         }
     }
 
@@ -172,9 +172,9 @@ package struct FolderReview: Sendable {
 
     /// Runs the migrations before the first in Swift on an empty database, and rolls them back.
     ///
-    /// - Returns: the schema before each file that ran.
-    private mutating func run(_ migrator: SchemaMigrator) -> [String: ReviewedSchema] {
-        guard let database = try? DatabaseQueue() else { return [:] }
+    /// - Returns: what was found out about each file that ran.
+    private mutating func run(_ migrator: SchemaMigrator) -> MigrationRun? {
+        guard let database = try? DatabaseQueue() else { return nil }
         defer { try? database.close() }
         let unreadable = Set(
             findings.filter { [.unreadableFile, .refusedStatement].contains($0.rule) }.map(\.file))
@@ -186,7 +186,7 @@ package struct FolderReview: Sendable {
         // An empty file counts for nothing, but is no reason not to run the others.
         guard let readable = try? SchemaMigrator(migrations: migrations) else {
             notRun = migrator.migrations.map(\.title)
-            return [:]
+            return nil
         }
         var run = MigrationRun(readable, database)
         for migration in migrations {
@@ -195,11 +195,11 @@ package struct FolderReview: Sendable {
         }
         let ran = Set(run.migrator.titles.map(\.version))
         notRun = migrator.migrations.filter { !ran.contains($0.version) }.map(\.title)
-        guard run.failed.isEmpty, unreadable.isEmpty else { return run.schemas }
+        guard run.failed.isEmpty, unreadable.isEmpty else { return run }
         // A migration in Swift may create an index that is missing here.
         if migrations.count == migrator.migrations.count { findings += run.unindexedForeignKeys }
         rollBack(first, readable, database)
-        return run.schemas
+        return run
     }
 
     /// Rolls back the newest migrations that are reversible.

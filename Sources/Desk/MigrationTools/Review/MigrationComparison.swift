@@ -84,12 +84,6 @@ struct MigrationComparison {
         for column in old.columns {
             let name = column.name.text.quoted
             guard let kept = new.column(named: column.name) else {
-                let isRead = rebuild.copies.contains { $0.selectsAll || $0.mentions(column.name) }
-                if !isRead, !new.generatedColumns.contains(column.name) {
-                    report(
-                        .dropColumn, rebuild.creation,
-                        "\(rebuild.act) table \(table) drops column \(name), and nothing reads its values.")
-                }
                 continue
             }
             if column.isNotNull, !kept.isNotNull, !kept.isRowID, !(kept.isKey && !new.hasRowID) {
@@ -250,13 +244,6 @@ struct MigrationComparison {
 
     private mutating func compareRows(_ rebuild: ScriptOutline.Rebuild, _ rows: RowFacts) {
         let table = rebuild.table.text.quoted
-        let old = rows.before[rebuild.table, default: 0]
-        let new = rows.after[rebuild.table, default: 0]
-        if new < old, !outline.statements.contains(where: { $0.reducedTable == rebuild.table }) {
-            report(
-                .lostRows, rebuild.copies[0],
-                "Rebuilding table \(table) loses rows: of \(old.counting("generated row")), it keeps \(new).")
-        }
         if rows.lostSequences.contains(rebuild.table) {
             report(
                 .lostSequence, rebuild.drop,

@@ -10,9 +10,11 @@ struct MigrationRun {
     private(set) var migrator: any MigrationRunner
     private let database: DatabaseQueue
     /// The migrations that ran, with the schema after each.
-    private var looks: [(outline: ScriptOutline, schema: ReviewedSchema)] = []
+    private var looks: [(version: SchemaVersion, outline: ScriptOutline, schema: ReviewedSchema)] = []
     /// The schema before each file that ran.
     private(set) var schemas: [String: ReviewedSchema] = [:]
+    /// The tables of which rows have told what each file loses.
+    private(set) var judged: [String: Set<SQLName>] = [:]
     /// The files of the migrations that failed.
     private(set) var failed: [String] = []
 
@@ -33,12 +35,14 @@ struct MigrationRun {
         do {
             let before = try looks.last?.schema ?? database.read { try ReviewedSchema($0) }
             schemas[outline.script.fileName] = before
-            let (rows, problems) = tryRows(version, outline, before, style)
+            let (rows, losses, problems) = tryRows(version, outline, before, style)
             let incompatibility = try incompatibility(version, outline)
             try outline.locatingFailures { _ = try migrator.run(database, upTo: version) }
             let after = try database.read { try ReviewedSchema($0, since: before) }
-            looks.append((outline, after))
-            return problems + incompatibility
+            looks.append((version, outline, after))
+            judged[outline.script.fileName] = losses?.tables
+            let lost = losses.map { LossReview(outline, to: after, $0.losses, from: before).findings } ?? []
+            return problems + lost + incompatibility
                 + MigrationComparison(outline, from: before, to: after, rows: rows).findings
                 + SchemaReview(outline, from: before, to: after).findings
         } catch let error as MigrationError {
@@ -92,34 +96,115 @@ struct MigrationRun {
 
     // MARK: Rows
 
-    /// Runs a migration over generated rows in a copy.
+    /// Runs a migration over generated rows, in copies.
     ///
-    /// - Returns: the effects on the rows, and the constraints that they break. The effects are nil if the migration
-    ///   fails over any generated rows, which may be the rows' fault.
+    /// - Returns: the effects on awkward rows, what is lost of distinct ones, and what is wrong. The effects and the losses
+    ///   are nil if they could not be found out.
     private func tryRows(
         _ version: SchemaVersion, _ outline: ScriptOutline, _ before: ReviewedSchema,
         _ style: TableFilling.Style
-    ) -> (facts: RowFacts?, problems: [ReviewFinding]) {
-        let names = outline.statements.filter { outline.script.settings.redefines || !$0.onlyDeclares }
-            .flatMap { $0.tokens.map(\.name) }
-        let tables = before.tables(concernedBy: Set(names))
-        guard !tables.isEmpty else { return (nil, []) }
+    ) -> (facts: RowFacts?, losses: LossTrial.Judgement?, problems: [ReviewFinding]) {
+        let names = Set(
+            outline.statements.filter { outline.script.settings.redefines || !$0.onlyDeclares }
+                .flatMap { $0.tokens.map(\.name) })
+        let tables = before.tables(concernedBy: names)
+        let indexes = names.filter(before.hasTable)
+        guard !tables.isEmpty || !indexes.isEmpty else { return (nil, LossTrial.Judgement(), []) }
         let trial = RowTrial(
             database: database, migrator: migrator, version: version,
             renames: ScriptRenames(outline), tables: tables)
+        var (facts, problems, failure) = facts(trial, outline, style)
         do {
-            return (try outline.locatingFailures { try trial.run(over: style) }, [])
+            let trial = LossTrial(
+                database: database, migrator: migrator, version: version, outline: outline,
+                tables: tables.union(indexes), unconcerned: before.tables(unconcernedBy: tables),
+                // Swift that reads a value as another type ends the process.
+                kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.allCases,
+                isUnchecked: isFile(version) && failure == .orphans)
+            var losses = try trial.judge()
+            losses.losses = losses.losses.compactMap { remaining($0, of: trial) }
+            if failure == .steps { problems.append(stopped(outline)) }
+            return (facts, losses, problems)
+        } catch is StepLimit.Reached {
+            return (facts, nil, problems + [stopped(outline)])
+        } catch {
+            if problems.isEmpty, failure != .orphans, !outline.rebuildsParent(error) {
+                problems.append(didNotRun(error, outline))
+            }
+            return (facts, nil, problems)
+        }
+    }
+
+    /// Returns what is lost even of rows that were there before an earlier file, which may have copied them.
+    private func remaining(_ loss: LossTrial.Loss, of trial: LossTrial) -> LossTrial.Loss? {
+        let copying = looks.indices.reversed().filter { index in
+            looks[index].outline.statements.contains {
+                $0.mentions(loss.table) && ($0.copies || $0.updatedTable != nil)
+            }
+        }
+        var loss = loss
+        for index in copying.prefix(Self.earlierFiles) {
+            guard index > 0, let earlier = try? DatabaseQueue(configuration: database.configuration) else {
+                continue
+            }
+            defer { try? earlier.close() }
+            let schema = looks[index - 1].schema
+            let judgement = try? {
+                _ = try migrator.run(earlier, upTo: looks[index - 1].version)
+                return try trial.since(earlier, tables: schema.tables(concernedBy: [loss.table])).judge()
+            }()
+            guard let judgement, judgement.tables.contains(loss.table) else { continue }
+            guard let found = judgement.losses.first(where: { $0.table == loss.table }) else { return nil }
+            loss = loss.intersection(found)
+        }
+        return loss.isNothing ? nil : loss
+    }
+
+    /// The number of earlier files that are tried.
+    private static let earlierFiles = 4
+
+    private func isFile(_ version: SchemaVersion) -> Bool {
+        (migrator as? SchemaMigrator)?.migration(version: version) is any SQLSource
+    }
+
+    private func stopped(_ outline: ScriptOutline) -> ReviewFinding {
+        finding(
+            .stepLimit, outline, 1,
+            """
+            Over generated rows, it takes more than \(StepLimit.millions) million steps of SQLite, and was stopped: nobody knows \
+            what it does to rows. \(ReviewRule.stepLimit.remedy)
+            """)
+    }
+
+    private func didNotRun(_ error: any Error, _ outline: ScriptOutline) -> ReviewFinding {
+        let failure = error as? MigrationError
+        return finding(
+            .didNotRun, outline, failure?.line,
+            """
+            It did not run over generated rows: \(failure?.diagnostic.problem ?? "\(error)"). \(ReviewRule.didNotRun.remedy)
+            """)
+    }
+
+    /// What goes wrong over awkward rows.
+    private enum Failure { case orphans, steps, other }
+
+    /// Returns the effects on awkward rows, and the constraints that they break.
+    private func facts(
+        _ trial: RowTrial, _ outline: ScriptOutline, _ style: TableFilling.Style
+    ) -> (facts: RowFacts?, problems: [ReviewFinding], failure: Failure?) {
+        do {
+            return (try outline.locatingFailures { try trial.run(over: style) }, [], nil)
         } catch let error as MigrationError {
             let problem = brokenConstraint(error, outline)
             guard problem?.rule == .orphans else {
-                return (try? trial.run(over: .distinct), problem.map { [$0] } ?? [])
+                return (try? trial.run(over: .distinct), problem.map { [$0] } ?? [], .other)
             }
             let facts = try? trial.run(over: style, unchecked: outline.script)
             // Rows refer to missing rows as well if the rows that they refer to have got other keys.
             let isRenumbered = facts?.changedColumns.contains { $0.renumberedParent != nil } == true
-            return (facts, isRenumbered ? [] : problem.map { [$0] } ?? [])
+            return (facts, isRenumbered ? [] : problem.map { [$0] } ?? [], .orphans)
         } catch {
-            return (nil, [])
+            return (try? trial.run(over: .distinct), [], error is StepLimit.Reached ? .steps : .other)
         }
     }
 
@@ -141,6 +226,8 @@ struct MigrationRun {
             }
         }
         guard let code = error.sqliteCode else {
+            // An error of Swift says nothing about rows.
+            guard error.diagnostic.problem.hasPrefix("leaves ") else { return nil }
             // Of these foreign keys, another rule says that they refer to the wrong table.
             let stoodAside = outline.rebuilds.contains {
                 if case .oldStoodAside = $0.order { true } else { false }
@@ -202,7 +289,8 @@ extension ReviewRule {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
             .newUnique
         case .SQLITE_CONSTRAINT_NOTNULL: .newNotNull
-        case .SQLITE_CONSTRAINT_CHECK: .newCheck
+        // A STRICT table takes only values of its columns' types (stricttables.html).
+        case .SQLITE_CONSTRAINT_CHECK, .SQLITE_CONSTRAINT_DATATYPE: .newCheck
         default: nil
         }
     }
@@ -221,6 +309,16 @@ extension ScriptOutline {
     /// Returns whether the file creates a table.
     fileprivate func creates(_ table: SQLName) -> Bool {
         statements.contains { $0.createdTable == table }
+    }
+
+    /// Returns whether a migration fails for a reason that a rule about the order of a rebuild names.
+    fileprivate func rebuildsParent(_ error: any Error) -> Bool {
+        let code = (error as? MigrationError)?.sqliteCode
+        return (code == nil || code == ResultCode.SQLITE_CONSTRAINT_FOREIGNKEY.rawValue)
+            && rebuilds.contains { rebuild in
+                if case .oldStoodAside = rebuild.order { return true }
+                return script.settings.foreignKeys == .immediate
+            }
     }
 
     /// The first statement that deletes rows or drops a table, or else the first.

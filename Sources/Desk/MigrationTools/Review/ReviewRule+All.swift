@@ -7,7 +7,8 @@ extension ReviewRule {
     private static let files = [
         malformedName, doubleVersion, futureVersion, unreadableFile, refusedStatement, noStatement,
         missingDown,
-        doesNotApply, downDoesNotApply, unknownRule, ignoredPragma, notCompatible, generatedCode,
+        doesNotApply, downDoesNotApply, didNotRun, stepLimit, unknownRule, ignoredPragma, notCompatible,
+        generatedCode,
     ]
 
     static let malformedName = ReviewRule(
@@ -38,6 +39,13 @@ extension ReviewRule {
     static let downDoesNotApply = ReviewRule(
         "down-does-not-apply", .error, "the down migrations do not run after that",
         remedy: "Fix the down migration.", scope: .file)
+    static let didNotRun = ReviewRule(
+        "did-not-run", .error, "a migration fails over generated rows, so nobody knows what it loses",
+        remedy: "Let it run over any rows that the schema accepts, or test it with an app's rows.",
+        scope: .file)
+    static let stepLimit = ReviewRule(
+        "step-limit", .note, "a migration takes too many steps over generated rows",
+        remedy: "Test it with an app's rows.", scope: .file)
     package static let unknownRule = ReviewRule(
         "unknown-rule", .warning, "an allow: comment names an unknown rule",
         remedy: "Name a rule that `app-migrations help check` lists.", scope: .file)

@@ -101,6 +101,13 @@ struct ReviewedSchema {
         return found
     }
 
+    /// Returns the tables that statements on others leave alone: no trigger of those names them.
+    func tables(unconcernedBy changed: Set<SQLName>) -> Set<SQLName> {
+        let named = triggers.values.filter { changed.contains($0.table) || views[$0.table] != nil }
+            .reduce(into: changed) { $0.formUnion($1.names) }
+        return Set(tables.keys).subtracting(named)
+    }
+
     /// A foreign key, by its table and columns.
     struct ForeignKeyName: Hashable {
         let table: SQLName

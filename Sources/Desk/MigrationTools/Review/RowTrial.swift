@@ -36,7 +36,7 @@ struct RowTrial {
                 try script.run(db, fixing: "")
             }
         } else {
-            _ = try migrator.run(copy, upTo: version)
+            _ = try StepLimit.watch(copy) { try migrator.run(copy, upTo: version) }
         }
         let names = tables.union(tables.compactMap(renames.table))
         let after = try copy.writeWithoutTransaction { try Look($0, at: names) }
@@ -60,17 +60,18 @@ private struct Look {
             DatabaseSchema(db).externalFullTextTables.map { ($0.name, try $0.table.isInSync(db)) },
             uniquingKeysWith: { $1 })
     }
-
-    /// The number of rows of each table.
-    var counts: [SQLName: Int] {
-        Dictionary(values.tables.map { ($0.layout.name, $0.count) }, uniquingKeysWith: { $1 })
-    }
 }
 
-extension RowFacts {
+/// The effects of a migration on generated rows.
+struct RowFacts {
+    /// The tables with `AUTOINCREMENT` that may give ids of deleted rows again.
+    let lostSequences: Set<SQLName>
+    /// The full-text tables that no longer match the table whose texts they index.
+    let staleFullText: Set<SQLName>
+    /// The columns whose values change.
+    let changedColumns: [ChangedColumn]
+
     fileprivate init(from old: Look, to new: Look, _ renames: ScriptRenames) {
-        before = old.counts
-        after = new.counts
         lostSequences = Set(
             new.sequences.differences(from: old.sequences)
                 .filter { $0.number < $0.other && new.values.table($0.table)?.layout.hasSequence == true }

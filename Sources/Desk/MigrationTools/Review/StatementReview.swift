@@ -1,31 +1,29 @@
 import SchemaMigrations
 import TextOutput
 
-/// Finds the statements of one file that destroy data.
+/// Finds the statements of one file that are dangerous.
 ///
-/// It reads only the words of the file, so it can be wrong. An `allow:` comment allows an intended statement.
+/// It reads only the words of the file. Rows tell what the file loses (``LossTrial``); where they could not, it names the
+/// statements that may destroy data.
 struct StatementReview {
     private let outline: ScriptOutline
     /// The tables to which foreign keys in any file refer.
     private let parents: Set<SQLName>
     /// The schema before the file; nil if it is not known.
     private let schema: ReviewedSchema?
-    /// The reads of earlier files and statements.
-    private(set) var reads: EarlierReads
+    /// The tables whose rows have told what the file loses; nil if it did not run over rows.
+    private let judged: Set<SQLName>?
     private(set) var findings: [ReviewFinding] = []
 
     init(
         _ outline: ScriptOutline, parents: Set<SQLName>, schema: ReviewedSchema? = nil,
-        reads: EarlierReads = EarlierReads()
+        judged: Set<SQLName>? = nil
     ) {
         self.outline = outline
         self.parents = parents
         self.schema = schema
-        self.reads = reads
-        for index in outline.statements.indices {
-            review(index)
-            self.reads.add(outline.statements[index])
-        }
+        self.judged = judged
+        for index in outline.statements.indices { review(index) }
     }
 
     /// Returns whether a table with rows may be there before a statement.
@@ -67,17 +65,13 @@ struct StatementReview {
         if let table = statement.dropped("TABLE") {
             reviewDrop(of: table, at: index)
         } else if let (table, column) = statement.droppedColumn {
-            if mayHaveRows(table, before: index), !isGenerated(column, of: table),
-                !reads.hasValues(of: column, in: table)
-            {
+            if judged == nil, mayHaveRows(table, before: index), !isGenerated(column, of: table) {
                 report(
                     .dropColumn, statement,
                     "Column \(column.text.quoted) of table \(table.text.quoted) is dropped: its values are lost."
                 )
             }
-        } else if let table = statement.emptiedTable, mayHaveRows(table, before: index),
-            !reads.hasRows(of: table)
-        {
+        } else if judged == nil, let table = statement.emptiedTable, mayHaveRows(table, before: index) {
             report(
                 .deleteWithoutWhere, statement,
                 """
@@ -128,6 +122,12 @@ struct StatementReview {
         }
     }
 
+    /// Returns whether rows tell what dropping a table loses: it is none of an index, or one that has got rows.
+    private func isJudged(_ table: SQLName) -> Bool {
+        guard let judged else { return false }
+        return judged.contains(table) || schema?.tables[table] != nil || schema?.hasTable(table) == false
+    }
+
     private func isGenerated(_ column: SQLName, of table: SQLName) -> Bool {
         schema?.tables[table]?.generatedColumns.contains(column) == true
     }
@@ -158,7 +158,7 @@ struct StatementReview {
         case .inPlace: break
         case nil:
             guard mayHaveRows(table, before: index), !outline.isIndexMadeAgain(table, after: index),
-                !reads.hasRows(of: table)
+                !isJudged(table)
             else { return }
             report(.dropTable, statement, "Table \(table.text.quoted) is dropped: its rows are lost.")
         }

@@ -43,7 +43,7 @@ package struct TracedReview {
             guard run.failed.isEmpty else { break }
         }
         if run.failed.isEmpty { found += run.unindexedForeignKeys }
-        found += statementFindings(run.schemas)
+        found += statementFindings(run)
         for (title, outline) in outlines { findings += described(found, of: title, in: outline) }
     }
 
@@ -54,16 +54,14 @@ package struct TracedReview {
             ? recorded : try runner.trace(title, after: database, rowsPerTable: 0)
     }
 
-    private func statementFindings(_ schemas: [String: ReviewedSchema]) -> [ReviewFinding] {
+    private func statementFindings(_ run: MigrationRun) -> [ReviewFinding] {
         let parents = outlines.reduce(into: Set<SQLName>()) {
             $0.formUnion(StatementReview.parents(in: $1.outline))
         }
-        var reads = EarlierReads()
         return outlines.flatMap { title, outline in
-            let review = StatementReview(
-                outline, parents: parents, schema: schemas[title.title], reads: reads)
-            reads = review.reads
-            return review.findings + SQLiteFeature.findings(in: outline, oldest: nil)
+            StatementReview(
+                outline, parents: parents, schema: run.schemas[title.title], judged: run.judged[title.title]
+            ).findings + SQLiteFeature.findings(in: outline, oldest: nil)
         }
     }
 

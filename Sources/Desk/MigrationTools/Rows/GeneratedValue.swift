@@ -99,7 +99,7 @@ enum GeneratedValue {
     }
 
     /// Returns a day in the year 2000 or later.
-    private static func day(_ number: Int64) -> String {
+    static func day(_ number: Int64) -> String {
         let days = Int(number % 15_000)
         return String(
             format: "%04d-%02d-%02d", 2000 + days / 336, days % 336 / 28 + 1, days % 28 + 1)

@@ -15,6 +15,8 @@ package struct TableFilling {
         case awkward
         /// Rows that differ in every value, without nulls and with gaps between their ids.
         case distinct
+        /// Distinct rows whose ids come in pairs of neighbours, such as 2 and 3.
+        case paired
     }
 
     /// Adds rows to tables, and fills a table before those that refer to it.
@@ -188,7 +190,7 @@ package struct TableFilling {
         switch style {
         case .typical: false
         case .awkward: index < Self.distinctRows
-        case .distinct: true
+        case .distinct, .paired: true
         }
     }
 
@@ -200,14 +202,27 @@ package struct TableFilling {
         }
         let kind = GeneratedValue(column)
         if kind == .boolean, !column.isUnique { return (number % 2).databaseValue }
-        return kind.value(number: number + Int64(position + 1) * 1_000, isUnique: true, using: &random)
+        return kind.value(
+            number: number + Int64(position + 1) * 1_000 + offset, isUnique: true, using: &random)
     }
 
     /// Returns the id of a row.
     ///
     /// Awkward ids have gaps, as if rows had been deleted.
     private func id(_ number: Int64) -> DatabaseValue {
-        (style == .typical ? nextID + number - 1 : nextID + number * 7).databaseValue
+        switch style {
+        case .typical: (nextID + number - 1).databaseValue
+        case .awkward, .distinct: (nextID + number * 7).databaseValue
+        // Far from the ids that migrations give to rows of their own.
+        case .paired:
+            ((nextID + 4_001) / 2 * 2 + (number - 1) / 2 * 14 + (number - 1) % 2).databaseValue
+        }
+    }
+
+    /// A number that tells the values of a table's paired rows from another's.
+    private var offset: Int64 {
+        guard style == .paired else { return 0 }
+        return table.name.folded.utf8.reduce(1) { ($0 * 31 + Int64($1)) % 997 } * 10_000
     }
 
     private mutating func value(at position: Int, index: Int, number: Int64) -> DatabaseValue {

@@ -144,6 +144,6 @@ extension MigrationRunner {
     ) throws -> MigrationTrace {
         let copy = try database.filledCopy(rowsPerTable: count, seed: seed)
         defer { try? copy.close() }
-        return try trace(title, in: copy)
+        return try StepLimit.watch(copy) { try trace(title, in: copy) }
     }
 }

@@ -1,0 +1,342 @@
+import GRDB
+import SchemaMigrations
+
+/// Finds out what a migration loses, without reading its words.
+///
+/// It exchanges the values of a column between two rows before the migration. If the database is the same afterwards,
+/// nothing remembers which row had which value, so they are lost. It leaves out one row, and then another one: if both
+/// databases end alike, the row is lost.
+struct LossTrial {
+    /// A database that has every migration before this one.
+    let database: DatabaseQueue
+    let migrator: any MigrationRunner
+    let version: SchemaVersion
+    let outline: ScriptOutline
+    /// The tables that get rows.
+    let tables: Set<SQLName>
+    /// The tables that the migration leaves alone.
+    let unconcerned: Set<SQLName>
+    /// The kinds of values to try.
+    let kinds: [GeneratedRows.Kind]
+    /// True if the statements run alone, whatever the foreign keys say.
+    let isUnchecked: Bool
+
+    /// What is lost of one table.
+    struct Loss {
+        let table: SQLName
+        /// The number of rows that were tried.
+        let count: Int
+        /// The number of rows that are lost.
+        var rows = 0
+        /// The columns whose values are lost, with the number of rows that lose them.
+        var columns: [SQLName: Int] = [:]
+
+        var isWhole: Bool { rows == count }
+        var isNothing: Bool { rows == 0 && columns.isEmpty }
+
+        /// What is lost in two trials.
+        func intersection(_ other: Loss) -> Loss {
+            if isWhole { return other }
+            if other.isWhole { return self }
+            var loss = self
+            if other.rows == 0 { loss.rows = 0 }
+            loss.columns = columns.filter { other.columns[$0.key] != nil }
+            return loss
+        }
+    }
+
+    /// The result for all tables.
+    struct Judgement {
+        /// The tables that had rows.
+        var tables: Set<SQLName> = []
+        var losses: [Loss] = []
+    }
+
+    /// Returns a trial of rows that are there before earlier migrations.
+    ///
+    /// - Parameter earlier: a database that has the migrations before those.
+    func since(_ earlier: DatabaseQueue, tables: Set<SQLName>) -> LossTrial {
+        LossTrial(
+            database: earlier, migrator: migrator, version: version, outline: outline, tables: tables,
+            unconcerned: [], kinds: kinds, isUnchecked: false)
+    }
+
+    /// Runs the migration over rows of several kinds, as often as it takes.
+    ///
+    /// What is kept with one kind of values is kept: a text that is parsed as a date means nothing if it is none.
+    ///
+    /// - Throws: The error over rows as the schema suggests them, if the migration fails with every kind of values;
+    ///   `StepLimit.Reached`.
+    func judge() throws -> Judgement {
+        let rows = try GeneratedRows(for: tables, in: database)
+        // A migration may refuse nulls and repeated values, and run over rows without any.
+        let surprising = kinds.count > 1 ? try? judge(rows, isSurprising: true) : nil
+        return try surprising ?? judge(rows, isSurprising: false)
+    }
+
+    private func judge(_ rows: GeneratedRows, isSurprising: Bool) throws -> Judgement {
+        var judgement: Judgement?
+        var failure: (any Error)?
+        for kind in kinds {
+            let losses: [Loss]
+            do {
+                let rows = rows.of(kind, for: outline.script)
+                losses = try Kind(self, isSurprising ? rows.surprising : rows, only: judgement?.losses).losses
+            } catch let error as StepLimit.Reached {
+                throw error
+            } catch {
+                failure = failure ?? error
+                continue
+            }
+            let known = judgement?.losses ?? losses
+            judgement = Judgement(
+                tables: Set(rows.tables.filter { !$0.rows.isEmpty }.map(\.name)),
+                losses: known.compactMap { loss in
+                    losses.first { $0.table == loss.table }.map(loss.intersection)
+                }.filter { !$0.isNothing })
+            if judgement?.losses.isEmpty == true { break }
+        }
+        if let judgement { return judgement }
+        if let failure { throw failure }
+        return Judgement()
+    }
+
+    /// Runs the migration over rows in a copy, and reads the tables that it may have changed.
+    fileprivate func run(over rows: GeneratedRows) throws -> Outcome {
+        let copy = try DatabaseQueue(configuration: database.configuration)
+        defer { try? copy.close() }
+        try database.backup(to: copy)
+        try rows.insert(into: copy)
+        try StepLimit.watch(copy) {
+            if isUnchecked {
+                try copy.writeWithoutTransaction { db in
+                    try db.execute(sql: "PRAGMA foreign_keys = OFF")
+                    try outline.script.run(db, fixing: "")
+                }
+            } else {
+                _ = try migrator.run(copy, upTo: version)
+            }
+        }
+        return try copy.writeWithoutTransaction { db in
+            db.clearSchemaCache()
+            return try Outcome(db, without: unconcerned)
+        }
+    }
+}
+
+/// The rows of a database after a migration.
+private struct Outcome: Equatable {
+    struct Table: Equatable {
+        let columns: [SQLName]
+        var rows: [[StoredValue]: Int] = [:]
+    }
+
+    private(set) var tables: [SQLName: Table] = [:]
+
+    init(_ db: Database, without unconcerned: Set<SQLName>) throws {
+        for object in try SchemaObject.fetchAll(db)
+        where object.type == "table" && !unconcerned.contains(object.name) {
+            if object.isVirtual, FullTextTable(object)?.content != .own { continue }
+            let columns = try SQLName.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid",
+                arguments: [object.name])
+            guard !columns.isEmpty else { continue }
+            var table = Table(columns: columns)
+            try StoredRows.forEach(db, object.name, columns) { table.rows[$0, default: 0] += 1 }
+            tables[object.name] = table
+        }
+    }
+
+    // MARK: Chance
+
+    /// The columns in which two outcomes of the same rows differ, by their table.
+    func differences(from other: Outcome) -> [SQLName: Set<Int>] {
+        guard self != other else { return [:] }
+        var found: [SQLName: Set<Int>] = [:]
+        for (name, table) in tables {
+            guard let others = other.tables[name], table != others else { continue }
+            func values(_ table: Table, _ column: Int) -> [StoredValue: Int] {
+                table.rows.reduce(into: [:]) { $0[$1.key[column], default: 0] += $1.value }
+            }
+            found[name] = Set(table.columns.indices.filter { values(table, $0) != values(others, $0) })
+        }
+        return found
+    }
+
+    /// Returns the outcome with other values in columns that chance or time fills: what they stand beside.
+    ///
+    /// A random key means the row that has it, and those that refer to it.
+    func replacing(_ columns: [SQLName: Set<Int>]) -> Outcome {
+        guard !columns.isEmpty else { return self }
+        var meanings: [StoredValue: [String]] = [:]
+        func each(_ body: (_ name: SQLName, _ row: [StoredValue], _ count: Int, _ chance: Set<Int>) -> Void) {
+            for (name, table) in tables {
+                for (row, count) in table.rows { body(name, row, count, columns[name] ?? []) }
+            }
+        }
+        each { _, row, _, chance in
+            for column in chance where row[column] != .null { meanings[row[column]] = [] }
+        }
+        each { name, row, count, chance in
+            for (column, value) in row.enumerated() where meanings[value] != nil {
+                let rest = row.enumerated().map { chance.contains($0) || meanings[$1] != nil ? "?" : $1.sql }
+                meanings[value]?.append("\(name.folded).\(column): \(rest.joined(separator: ",")) \(count)")
+            }
+        }
+        let labels = meanings.mapValues { StoredValue.text(Array($0.sorted().joined(separator: "\n").utf8)) }
+        var copy = self
+        for (name, table) in tables {
+            copy.tables[name]?.rows = table.rows.reduce(into: [:]) { rows, row in
+                rows[row.key.map { labels[$0] ?? $0 }, default: 0] += row.value
+            }
+        }
+        return copy
+    }
+}
+
+/// The trials over rows of one kind.
+private struct Kind {
+    private let trial: LossTrial
+    private let rows: GeneratedRows
+    private let base: Outcome
+    /// The columns that chance or time fills.
+    private let chance: [SQLName: Set<Int>]
+    private(set) var losses: [LossTrial.Loss] = []
+
+    /// - Parameter found: what is lost with other kinds of values, which alone is tried; nil for everything.
+    init(_ trial: LossTrial, _ rows: GeneratedRows, only found: [LossTrial.Loss]?) throws {
+        self.trial = trial
+        self.rows = rows
+        let outcome = try trial.run(over: rows)
+        let tables = rows.tables.filter { table in
+            !table.rows.isEmpty && found?.contains { $0.table == table.name } != false
+        }
+        let kept = Dictionary(
+            tables.map { ($0.name, outcome.keeps($0)) }, uniquingKeysWith: { $1 })
+        guard tables.contains(where: { kept[$0.name]?.isAll == false }) else {
+            (base, chance) = (outcome, [:])
+            return
+        }
+        chance = try outcome.differences(from: trial.run(over: rows))
+        base = outcome.replacing(chance)
+        for table in tables {
+            guard let kept = kept[table.name], !kept.isAll else { continue }
+            let earlier = found?.first { $0.table == table.name }
+            let loss = try loss(of: table, kept, earlier)
+            if !loss.isNothing { losses.append(loss) }
+        }
+    }
+
+    private func loss(
+        of table: GeneratedRows.Table, _ kept: Outcome.Kept, _ earlier: LossTrial.Loss?
+    ) throws -> LossTrial.Loss {
+        var loss = LossTrial.Loss(table: table.name, count: table.rows.count)
+        var lost: Set<Int> = []
+        if !kept.rows, earlier?.rows != 0 {
+            lost = try lostRows(of: table)
+            loss.rows = lost.count
+        }
+        guard !loss.isWhole else { return loss }
+        let present = table.rows.indices.filter { !lost.contains($0) }
+        // To exchange the keys of two rows is to exchange everything else.
+        let isKey = { (group: [Int]) in group.contains(where: table.key.contains) }
+        let groups = table.groups.filter { !isKey($0) } + table.groups.filter(isKey)
+        for group in groups where !group.allSatisfy(kept.columns.contains) {
+            let others = table.columns.indices.filter { !table.key.contains($0) }
+            if isKey(group), !others.isEmpty, others.allSatisfy({ loss.columns[table.columns[$0]] != nil }) {
+                continue
+            }
+            let names = group.map { table.columns[$0] }
+            if let earlier, !earlier.isWhole, names.allSatisfy({ earlier.columns[$0] == nil }) { continue }
+            let count = try lostValues(of: group, in: table, present, isFirst: earlier == nil)
+            if count > 0 { for name in names { loss.columns[name] = count } }
+        }
+        return loss
+    }
+
+    /// Returns the outcome over other rows; nil if the migration fails over them.
+    private func outcome(over rows: GeneratedRows) throws -> Outcome? {
+        do {
+            return try trial.run(over: rows).replacing(chance)
+        } catch let error as StepLimit.Reached {
+            throw error
+        } catch {
+            return nil
+        }
+    }
+
+    private func lostRows(of table: GeneratedRows.Table) throws -> Set<Int> {
+        // Without a row, those that refer to it would refer to nothing.
+        let referring = rows.referringToFirst(of: table.name)
+        let all = referring ?? rows
+        let base = try referring.map { try outcome(over: $0) } ?? base
+        guard let base else { return [] }
+        let tried = table.rows.indices.dropFirst(referring == nil ? 0 : 1)
+        let without = try tried.map { try outcome(over: all.leavingOut($0, of: table.name)) }
+        let lost = zip(tried, without).filter { row, found in
+            found != nil
+                && (found == base || zip(tried, without).contains { $1 == found && table.differ($0, row) })
+        }.map(\.0)
+        return Set(lost.count == tried.count && !tried.isEmpty ? Array(table.rows.indices) : lost)
+    }
+
+    /// Returns the number of rows that lose their values in some columns.
+    ///
+    /// - Parameter isFirst: whether to count them all, and not only to tell if there are any.
+    private func lostValues(
+        of columns: [Int], in table: GeneratedRows.Table, _ present: [Int], isFirst: Bool
+    ) throws -> Int {
+        var lost: Set<Int> = []
+        for (first, second) in zip(present, present.dropFirst() + present.prefix(1)) where first != second {
+            guard let changed = rows.exchanging(columns, first, second, of: table.name),
+                let found = try outcome(over: changed), found == base
+            else { continue }
+            lost.formUnion([first, second])
+            if !isFirst { break }
+        }
+        return lost.count
+    }
+}
+
+extension Outcome {
+    /// What of a table is there afterwards as it was, beside its key.
+    struct Kept {
+        var rows = false
+        /// The positions of the columns.
+        var columns: Set<Int> = []
+        var isAll = false
+    }
+
+    /// Finds the rows of a table in those with the same columns, which needs no trial.
+    func keeps(_ table: GeneratedRows.Table) -> Kept {
+        var kept = Kept()
+        let stored = table.rows.map { $0.map { StoredValue($0) } }
+        for (name, other) in tables {
+            let positions = table.columns.map { other.columns.firstIndex(of: $0) }
+            let key = table.key.isEmpty ? Array(positions.indices) : table.key
+            guard key.allSatisfy({ positions[$0] != nil }) else { continue }
+            func values(_ row: [StoredValue]) -> [StoredValue] {
+                key.compactMap { positions[$0] }.map { row[$0] }
+            }
+            let found = Dictionary(other.rows.keys.map { (values($0), $0) }, uniquingKeysWith: { $1 })
+            // Rows without a key may be alike.
+            if table.key.isEmpty, Set(stored).count < stored.count {
+                let counts = other.rows.reduce(into: [:]) { $0[values($1.key), default: 0] += $1.value }
+                let wanted = stored.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+                guard wanted.allSatisfy({ counts[$0.key, default: 0] >= $0.value }) else { continue }
+            }
+            let pairs = stored.map { row in (row, found[key.map { row[$0] }]) }
+            guard pairs.allSatisfy({ $1 != nil }) else { continue }
+            let columns = Set(
+                positions.enumerated().filter { column, position in
+                    position.map { position in pairs.allSatisfy { $0[column] == $1?[position] } } == true
+                }.map(\.offset))
+            // Another table may have the same ids.
+            guard name == table.name || !columns.subtracting(table.key).isEmpty else { continue }
+            kept.rows = true
+            kept.columns.formUnion(columns)
+        }
+        kept.isAll = kept.rows && kept.columns.count == table.columns.count
+        return kept
+    }
+}

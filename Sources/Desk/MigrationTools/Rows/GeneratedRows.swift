@@ -1,0 +1,315 @@
+import GRDB
+import SchemaMigrations
+
+/// Distinct rows of some tables, as values that a trial changes before it inserts them.
+struct GeneratedRows {
+    /// The rows of a table.
+    struct Table {
+        let name: SQLName
+        let columns: [SQLName]
+        /// The positions of the primary key.
+        let key: [Int]
+        /// True if the primary key is the rows' id.
+        let hasRowID: Bool
+        /// The columns that change together: those of a foreign key, and each of the others.
+        let groups: [[Int]]
+        /// The kind of values that a column takes; nil if a constraint limits them.
+        let kinds: [GeneratedValue?]
+        /// The columns that may be null, and those that may repeat a value.
+        let nullable: Set<Int>
+        let repeatable: Set<Int>
+        /// The columns that refer to another table's.
+        let references: [(parent: SQLName, own: [Int], parentColumns: [SQLName])]
+        var rows: [[DatabaseValue]]
+
+        /// Returns whether two rows differ in every value that is theirs alone.
+        func differ(_ first: Int, _ second: Int) -> Bool {
+            let free = kinds.indices.filter { kinds[$0] != nil }
+            return free.isEmpty
+                ? rows[first] != rows[second] : free.allSatisfy { rows[first][$0] != rows[second][$0] }
+        }
+    }
+
+    /// The kinds of values that texts and numbers may have: a text that is parsed as a date is NULL for any other.
+    enum Kind: CaseIterable {
+        /// What the names and types of the columns suggest.
+        case natural
+        case numbers
+        case dates
+        /// JSON with the keys that the migration names.
+        case json
+        /// The values that the migration names.
+        case literals
+    }
+
+    static let rowsPerTable = 8
+
+    private(set) var tables: [Table]
+
+    /// Generates rows for tables of a database, which stays as it is.
+    init(for names: Set<SQLName>, in database: DatabaseQueue) throws {
+        let copy = try DatabaseQueue(configuration: database.configuration)
+        defer { try? copy.close() }
+        try database.backup(to: copy)
+        tables = try copy.writeWithoutTransaction { db in
+            let objects = try SchemaObject.fetchAll(db)
+            let triggers = objects.filter { $0.type == "trigger" }
+            // What a trigger adds to a table, it adds again when a trial inserts the rows.
+            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger.name.inMain)") }
+            let layouts = try TableLayout.fetchAll(db, of: names)
+            let before = try layouts.map { try Self.rows(db, $0.name, $0.columns.map(\.name)) }
+            try TableFilling.fillAll(
+                db, rowsPerTable: Self.rowsPerTable, seed: 1, style: .paired, tables: names)
+            let parents = Set(
+                layouts.flatMap(\.references).flatMap { key in
+                    key.parentColumns.map { [key.parent, $0] }
+                })
+            let tables = try zip(layouts, before).map { layout, before in
+                var rows = try Self.rows(db, layout.name, layout.columns.map(\.name))
+                for row in before { rows.firstIndex(of: row).map { _ = rows.remove(at: $0) } }
+                return Table(layout, rows, parents)
+            }
+            let indexed = Set(triggers.flatMap(\.names))
+            return tables
+                + objects.filter { names.contains($0.name) && !indexed.contains($0.name) }
+                .compactMap(Table.init(fullText:))
+        }
+    }
+
+    private static func rows(
+        _ db: Database, _ table: SQLName, _ columns: [SQLName]
+    ) throws -> [[DatabaseValue]] {
+        guard !columns.isEmpty else { return [] }
+        return try Row.fetchAll(db, sql: "SELECT \(columns.sql) FROM \(table.inMain)")
+            .map { Array($0.databaseValues) }
+    }
+
+    func table(_ name: SQLName) -> Table? { tables.first { $0.name == name } }
+
+    /// Inserts the rows into an empty schema, whose triggers run.
+    func insert(into database: DatabaseQueue) throws {
+        try database.writeWithoutTransaction { db in
+            let hasKeys = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.inTransaction {
+                for table in tables where !table.columns.isEmpty {
+                    let places = table.columns.map { _ in "?" }.joined(separator: ", ")
+                    for row in table.rows {
+                        do {
+                            try db.execute(
+                                sql:
+                                    "INSERT INTO \(table.name.inMain)(\(table.columns.sql)) VALUES (\(places))",
+                                arguments: StatementArguments(row))
+                        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                            // No user has such a row.
+                        }
+                    }
+                }
+                return .commit
+            }
+            if hasKeys { try db.execute(sql: "PRAGMA foreign_keys = ON") }
+        }
+    }
+
+    // MARK: Changes
+
+    /// Returns the rows with other values, where the schema leaves a choice.
+    ///
+    /// - Parameter script: the migration, whose words are tried as values.
+    func of(_ kind: Kind, for script: SQLScript) -> GeneratedRows {
+        guard kind != .natural else { return self }
+        let (texts, numbers) = script.literals
+        let keys = Set(texts.flatMap(\.jsonKeys)).sorted()
+        let offsets = Dictionary(zip(tables.map(\.name), 1...), uniquingKeysWith: { $1 })
+        let changed = mapTables { table in
+            for (column, kindOfColumn) in table.kinds.enumerated() {
+                guard let kindOfColumn else { continue }
+                for row in table.rows.indices {
+                    let number = (row + 1) * 137 + (column + 1) * 1_000 + (offsets[table.name] ?? 0) * 100_000
+                    let value: DatabaseValue? =
+                        switch (kind, kindOfColumn) {
+                        case (.numbers, .text), (.numbers, .json), (.numbers, .moment), (.numbers, .day):
+                            "\(number)".databaseValue
+                        case (.dates, .text), (.dates, .moment):
+                            "\(GeneratedValue.day(Int64(number))) 08:30:00".databaseValue
+                        case (.dates, .integer), (.dates, .real):
+                            (1_700_000_000 + number * 86_400).databaseValue
+                        case (.json, .text), (.json, .json):
+                            "{\((keys + ["number"]).map { "\"\($0)\":\"\(number)\"" }.joined(separator: ","))}"
+                                .databaseValue
+                        case (.literals, .text):
+                            texts.element(row + column, of: row)?.databaseValue
+                        case (.literals, .integer), (.literals, .real):
+                            numbers.element(row + column, of: row)?.databaseValue
+                        default: nil
+                        }
+                    if let value { table.rows[row][column] = value }
+                }
+            }
+        }
+        return kind == .literals ? changed.renumbered(numbers) : changed
+    }
+
+    /// The rows, of which one has nulls, and one the values of another, wherever the schema lets them.
+    var surprising: GeneratedRows {
+        mapTables { table in
+            let count = table.rows.count
+            guard count > 3 else { return }
+            for column in table.nullable { table.rows[count - 1][column] = .null }
+            for column in table.repeatable { table.rows[count - 2][column] = table.rows[count - 3][column] }
+        }
+    }
+
+    /// Returns the rows with these ids, in their tables and in those that refer to them.
+    private func renumbered(_ ids: [Int64]) -> GeneratedRows {
+        var copy = self
+        for table in tables where table.key.count == 1 && table.hasRowID {
+            let old = table.rows.map { $0[table.key[0]] }
+            let new = Dictionary(
+                zip(old, ids.filter { !old.contains($0.databaseValue) }.map(\.databaseValue)),
+                uniquingKeysWith: { $1 })
+            copy = copy.mapTables { other in
+                let key = table.columns[table.key[0]]
+                let referring = other.references.filter {
+                    $0.parent == table.name && $0.parentColumns == [key]
+                }
+                let columns = referring.flatMap(\.own) + (other.name == table.name ? table.key : [])
+                for row in other.rows.indices {
+                    for column in Set(columns) {
+                        other.rows[row][column] = new[other.rows[row][column]] ?? other.rows[row][column]
+                    }
+                }
+            }
+        }
+        return copy
+    }
+
+    /// Returns the rows without one.
+    func leavingOut(_ row: Int, of name: SQLName) -> GeneratedRows {
+        mapTables { if $0.name == name { $0.rows.remove(at: row) } }
+    }
+
+    /// Returns the rows with the values of some columns exchanged between two of them; nil if that changes nothing.
+    func exchanging(_ columns: [Int], _ first: Int, _ second: Int, of name: SQLName) -> GeneratedRows? {
+        let changed = mapTables { table in
+            guard table.name == name else { return }
+            for column in columns {
+                let value = table.rows[first][column]
+                table.rows[first][column] = table.rows[second][column]
+                table.rows[second][column] = value
+            }
+        }
+        guard let (old, new) = table(name).flatMap({ old in changed.table(name).map { (old, $0) } }),
+            Set(old.rows) != Set(new.rows)
+        else { return nil }
+        return changed
+    }
+
+    /// Returns the rows with every reference to a table's rows made one to its first; nil if there is none.
+    func referringToFirst(of name: SQLName) -> GeneratedRows? {
+        guard let parent = table(name), let first = parent.rows.first else { return nil }
+        var isChanged = false
+        let changed = mapTables { table in
+            for reference in table.references where reference.parent == name {
+                let key = reference.parentColumns.compactMap { parent.columns.firstIndex(of: $0) }
+                guard key.count == reference.own.count else { continue }
+                for row in table.rows.indices
+                where !reference.own.contains(where: { table.rows[row][$0].isNull }) {
+                    isChanged = true
+                    for (own, other) in zip(reference.own, key) { table.rows[row][own] = first[other] }
+                }
+            }
+        }
+        return isChanged ? changed : nil
+    }
+
+    private func mapTables(_ change: (inout Table) -> Void) -> GeneratedRows {
+        var copy = self
+        for index in tables.indices { change(&copy.tables[index]) }
+        return copy
+    }
+}
+
+extension GeneratedRows.Table {
+    fileprivate init(_ layout: TableLayout, _ rows: [[DatabaseValue]], _ parents: Set<[SQLName]>) {
+        func positions(_ names: [SQLName]) -> [Int] {
+            names.compactMap { name in layout.columns.firstIndex { $0.name == name } }
+        }
+        name = layout.name
+        columns = layout.columns.map(\.name)
+        key = positions(layout.primaryKey)
+        references = layout.references.map { ($0.parent, positions($0.columns), $0.parentColumns) }
+        let keys = references.map(\.own)
+        let together = keys.filter { $0.count > 1 }
+        groups =
+            together
+            + layout.columns.indices.filter { column in !together.contains { $0.contains(column) } }.map {
+                [$0]
+            }
+        let kinds = layout.columns.enumerated().map { position, column in
+            let isFixed =
+                column.isRowID || !layout.checks(of: column).isEmpty
+                || keys.contains { $0.contains(position) } || parents.contains([layout.name, column.name])
+            return isFixed ? nil : GeneratedValue(column)
+        }
+        self.kinds = kinds
+        hasRowID = layout.columns.contains(where: \.isRowID)
+        let free = kinds.indices.filter { kinds[$0] != nil }
+        nullable = Set(free.filter { !layout.columns[$0].isRequired })
+        repeatable = Set((free + keys.flatMap(\.self)).filter { !layout.columns[$0].isUnique })
+        self.rows = rows
+    }
+
+    /// The rows of a full-text table that holds its own texts; nil for every other table.
+    fileprivate init?(fullText object: SchemaObject) {
+        guard let table = FullTextTable(object), table.content == .own else { return nil }
+        name = object.name
+        let columns = FullTextTable.columns(of: object)
+        self.columns = columns
+        key = []
+        hasRowID = false
+        (nullable, repeatable) = ([], [])
+        references = []
+        groups = columns.indices.map { [$0] }
+        kinds = columns.map { _ in .text }
+        rows = (1...GeneratedRows.rowsPerTable).map { row in
+            columns.indices.map { "harbour \($0 * 100 + row)".databaseValue }
+        }
+    }
+}
+
+extension SQLScript {
+    /// The texts and the numbers that the statements name, with the neighbours of the numbers, each once.
+    fileprivate var literals: (texts: [String], numbers: [Int64]) {
+        var texts: [String] = []
+        var numbers: [Int64] = []
+        for statement in statements {
+            for token in tokens(of: statement) {
+                if token.keyword.hasPrefix("'") {
+                    if !texts.contains(token.name.text) { texts.append(token.name.text) }
+                } else if token.isWord, let number = Int64(token.keyword), number < 1 << 40 {
+                    for other in [number, number + 1, number - 1] where !numbers.contains(other) {
+                        numbers.append(other)
+                    }
+                }
+                if texts.count > 500 || numbers.count > 500 { return (texts, numbers) }
+            }
+        }
+        return (texts, numbers)
+    }
+}
+
+extension Array {
+    /// The element at a place in a circle; nil for rows that find every element taken.
+    fileprivate func element(_ place: Int, of row: Int) -> Element? {
+        row < count ? self[place % count] : nil
+    }
+}
+
+extension String {
+    /// The names in a path into JSON, such as `$.first`.
+    fileprivate var jsonKeys: [String] {
+        guard hasPrefix("$") || allSatisfy({ $0.isLetter || $0 == "_" }), count < 40 else { return [] }
+        return split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+    }
+}

@@ -1,0 +1,195 @@
+import TestSupport
+import Testing
+
+@testable import MigrationTools
+
+@Suite("A review of what is lost", .timed)
+struct LossTests {
+    private static let book =
+        "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, price TEXT, stock INTEGER);"
+
+    private func findings(_ sql: String, after first: String = book) throws -> [String] {
+        try ReviewedMigrations(sql, after: first).findings.map { $0.replacing("2_b.sql:", with: "") }
+    }
+
+    @Test(
+        "finds rows and values that no statement keeps, though one reads them",
+        arguments: [
+            (
+                "CREATE TABLE t(n INTEGER); INSERT INTO t SELECT count(*) FROM book;\nDROP TABLE book;",
+                "2: Table `book` is dropped: its rows are lost. [drop-table]"
+            ),
+            (
+                "CREATE TABLE t(a, b, c, d); INSERT INTO t SELECT * FROM book WHERE 0;\nDROP TABLE book;",
+                "2: Table `book` is dropped: its rows are lost. [drop-table]"
+            ),
+            (
+                "CREATE TABLE t AS SELECT * FROM book LIMIT 1;\nDROP TABLE book;",
+                "2: Table `book` is dropped: of 8 generated rows, 7 are lost. [drop-table]"
+            ),
+            (
+                "CREATE TABLE t AS SELECT id FROM book;\nDROP TABLE book;",
+                """
+                2: Table `book` is dropped: the values of columns `price`, `stock` and `title` are lost. [drop-table]
+                """
+            ),
+            (
+                """
+                CREATE TABLE p(id, price); INSERT INTO p SELECT id, price FROM book WHERE price = 'none';
+                ALTER TABLE book DROP COLUMN price;
+                """,
+                "2: Column `price` of table `book` is dropped: its values are lost. [drop-column]"
+            ),
+            (
+                "CREATE TABLE t(n); INSERT INTO t SELECT sum(stock) FROM book; ALTER TABLE book DROP COLUMN stock;",
+                "1: Column `stock` of table `book` is dropped: its values are lost. [drop-column]"
+            ),
+            (
+                "UPDATE OR REPLACE book SET id = id / 2;",
+                """
+                1: Table `book` loses rows: of 8 generated rows, it keeps 4. Copy every row, or delete rows with a DELETE \
+                that says which. [lost-rows]
+                """
+            ),
+            (
+                "DELETE FROM book WHERE id > 0 OR id <= 0;",
+                """
+                1: Every row of table `book` is deleted: its WHERE holds for every generated row. [delete-without-where]
+                """
+            ),
+        ])
+    func lost(sql: String, finding: String) throws {
+        #expect(try findings(sql) == [finding])
+    }
+
+    private static let item = "CREATE TABLE item(id INTEGER PRIMARY KEY, price REAL NOT NULL);"
+    private static let shelf = "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, shelf INTEGER);"
+    private static let rebuild = """
+        CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT); INSERT INTO n SELECT id, title FROM book;
+        DROP TABLE book; ALTER TABLE n RENAME TO book;
+        """
+
+    @Test(
+        "finds nothing if the values are kept, in whatever form",
+        arguments: [
+            (item, "UPDATE item SET cents = round(price * 100)"),
+            (item, "UPDATE item SET cents = CAST(price AS INTEGER)"),
+            (item, "UPDATE item SET cents = coalesce(upper(price), '')"),
+            (item, "UPDATE item SET cents = (SELECT hex(i.price) FROM item AS i WHERE i.id = item.id)"),
+            (item, "UPDATE item SET cents = json_object('price', price)"),
+            (item, "CREATE TABLE price AS SELECT id, price FROM item"),
+        ])
+    func kept(first: String, sql: String) throws {
+        let sql = "ALTER TABLE item ADD COLUMN cents; \(sql); ALTER TABLE item DROP COLUMN price;"
+        #expect(try findings(sql, after: first) == [])
+    }
+
+    @Test(
+        "finds nothing in values that are moved, joined, split or renamed",
+        arguments: [
+            (
+                shelf,
+                "CREATE TABLE shelf(book, shelf); INSERT INTO shelf SELECT id, shelf FROM book; \(rebuild)"
+            ),
+            (
+                "CREATE TABLE a(id INTEGER PRIMARY KEY, t TEXT); CREATE TABLE b(id INTEGER PRIMARY KEY, t TEXT);",
+                """
+                CREATE TABLE c(kind TEXT, id INTEGER, t TEXT);
+                INSERT INTO c SELECT 'a', id, t FROM a UNION ALL SELECT 'b', id, t FROM b; DROP TABLE a; DROP TABLE b;
+                """
+            ),
+            (
+                "CREATE TABLE event(id INTEGER PRIMARY KEY, happened TEXT);",
+                """
+                ALTER TABLE event ADD COLUMN seconds INTEGER;
+                UPDATE event SET seconds = strftime('%s', happened); ALTER TABLE event DROP COLUMN happened;
+                """
+            ),
+            (
+                "CREATE TABLE person(id INTEGER PRIMARY KEY, details TEXT);",
+                """
+                ALTER TABLE person ADD COLUMN name; UPDATE person SET name = json_extract(details, '$.name');
+                ALTER TABLE person DROP COLUMN details;
+                """
+            ),
+            (
+                "CREATE VIRTUAL TABLE old USING fts5(body, title);",
+                """
+                CREATE VIRTUAL TABLE new USING fts5(title, body); INSERT INTO new(title, body) SELECT title, body FROM old;
+                DROP TABLE old;
+                """
+            ),
+        ])
+    func moved(first: String, sql: String) throws {
+        #expect(try findings(sql, after: first) == [])
+    }
+
+    @Test("finds nothing in a rename and a rebuild in one file")
+    func renameAndRebuild() throws {
+        let sql = """
+            -- allow: renamed-column
+            ALTER TABLE book RENAME COLUMN title TO name;
+            CREATE TABLE n(id INTEGER PRIMARY KEY, name TEXT, price TEXT, stock INTEGER, mood TEXT);
+            INSERT INTO n SELECT id, name, price, stock, NULL FROM book;
+            DROP TABLE book;
+            ALTER TABLE n RENAME TO book;
+            """
+        #expect(try findings(sql) == [])
+    }
+
+    @Test("finds nothing in values that an earlier file has copied")
+    func earlierCopy() throws {
+        let files = [
+            "1_a.sql": Self.shelf,
+            "2_b.sql": "CREATE TABLE shelf(book, shelf); INSERT INTO shelf SELECT id, shelf FROM book;",
+            "3_c.sql": "ALTER TABLE book DROP COLUMN shelf;",
+        ]
+        #expect(try ReviewedMigrations(files).findings == [])
+    }
+
+    @Test("says that a file fails over every kind of generated rows")
+    func didNotRun() throws {
+        #expect(
+            try findings("SELECT 1;\nUPDATE book SET stock = abs(-9223372036854775807 - 1), price = NULL;")
+                == [
+                    """
+                    2: It did not run over generated rows: integer overflow (SQLite 1). Let it run over any rows that the schema \
+                    accepts, or test it with an app's rows. [did-not-run]
+                    """
+                ])
+        #expect(
+            try findings("-- allow: did-not-run\nUPDATE book SET stock = abs(-9223372036854775807 - 1);")
+                == [])
+    }
+
+    @Test("says of a rebuild to STRICT that rows may hold values of other types")
+    func strict() throws {
+        let sql = """
+            CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT, price TEXT, stock INTEGER) STRICT;
+            INSERT INTO n SELECT * FROM book; DROP TABLE book; ALTER TABLE n RENAME TO book;
+            """
+        #expect(
+            try findings(sql) == [
+                """
+                2: Over generated rows: Cannot store BLOB value in TEXT column n.title (SQLite 3091). Correct the values \
+                first. [new-check]
+                """
+            ])
+    }
+
+    @Test("ends a file that runs on and on over generated rows, and names it")
+    func stepLimit() throws {
+        let sql = """
+            CREATE TABLE n(i INTEGER);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < (SELECT max(stock) FROM book) * 1e9)
+            INSERT INTO n SELECT count(*) FROM n;
+            """
+        #expect(
+            try findings(sql) == [
+                """
+                1: Over generated rows, it takes more than 20 million steps of SQLite, and was stopped: nobody knows what it \
+                does to rows. Test it with an app's rows. [step-limit]
+                """
+            ])
+    }
+}
