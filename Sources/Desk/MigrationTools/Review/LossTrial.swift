@@ -36,10 +36,10 @@ struct LossTrial {
 
         /// What is lost in two trials.
         func intersection(_ other: Loss) -> Loss {
-            if isWhole { return other }
+            // Of rows that are kept, values may be lost.
+            if isWhole || rows > 0 && other.rows == 0 { return other }
             if other.isWhole { return self }
             var loss = self
-            if other.rows == 0 { loss.rows = 0 }
             loss.columns = columns.filter { other.columns[$0.key] != nil }
             return loss
         }
@@ -272,7 +272,7 @@ private struct Kind {
                 continue
             }
             let names = group.map { table.columns[$0] }
-            if let earlier, !earlier.isWhole, names.allSatisfy({ earlier.columns[$0] == nil }) { continue }
+            if let earlier, earlier.rows == 0, names.allSatisfy({ earlier.columns[$0] == nil }) { continue }
             let count = try lostValues(of: group, in: table, present, isFirst: earlier == nil)
             if count > 0 { for name in names { loss.columns[name] = count } }
         }
