@@ -44,6 +44,11 @@ struct LossTests {
                 "CREATE TABLE t(n); INSERT INTO t SELECT sum(stock) FROM book; ALTER TABLE book DROP COLUMN stock;",
                 "1: Column `stock` of table `book` is dropped: its values are lost. [drop-column]"
             ),
+            // A few words begin with a number, and a sum remembers them.
+            (
+                "CREATE TABLE t(n); INSERT INTO t SELECT sum(title) FROM book; DROP TABLE book;",
+                "1: Table `book` is dropped: of 8 generated rows, 6 are lost. [drop-table]"
+            ),
             (
                 "UPDATE OR REPLACE book SET id = id / 2;",
                 """

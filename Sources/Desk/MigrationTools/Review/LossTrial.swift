@@ -18,8 +18,8 @@ struct LossTrial {
     let unconcerned: Set<SQLName>
     /// The kinds of values to try.
     let kinds: [GeneratedRows.Kind]
-    /// True if the statements run alone, whatever the foreign keys say.
-    let isUnchecked: Bool
+    /// The files to run, whatever the foreign keys say in the end; empty if the migrator runs what is pending.
+    let scripts: [SQLScript]
 
     /// What is lost of one table.
     struct Loss {
@@ -36,10 +36,10 @@ struct LossTrial {
 
         /// What is lost in two trials.
         func intersection(_ other: Loss) -> Loss {
-            if isWhole { return other }
+            // Of rows that are kept, values may be lost.
+            if isWhole || rows > 0 && other.rows == 0 { return other }
             if other.isWhole { return self }
             var loss = self
-            if other.rows == 0 { loss.rows = 0 }
             loss.columns = columns.filter { other.columns[$0.key] != nil }
             return loss
         }
@@ -54,44 +54,63 @@ struct LossTrial {
 
     /// Returns a trial of rows that are there before earlier migrations.
     ///
-    /// - Parameter earlier: a database that has the migrations before those.
-    func since(_ earlier: DatabaseQueue, tables: Set<SQLName>) -> LossTrial {
+    /// - Parameters:
+    ///   - earlier: a database that has the migrations before those.
+    ///   - files: the earlier migrations, if all are files.
+    func since(_ earlier: DatabaseQueue, _ files: [SQLScript], tables: Set<SQLName>) -> LossTrial {
         LossTrial(
             database: earlier, migrator: migrator, version: version, outline: outline, tables: tables,
-            unconcerned: [], kinds: kinds, isUnchecked: false)
+            unconcerned: [], kinds: [.natural], scripts: files.isEmpty ? [] : files + scripts)
+    }
+
+    /// Returns the trial in a database with fewer tables.
+    func inside(_ database: DatabaseQueue) -> LossTrial {
+        LossTrial(
+            database: database, migrator: migrator, version: version, outline: outline, tables: tables,
+            unconcerned: [], kinds: kinds, scripts: scripts)
     }
 
     /// Runs the migration over rows of several kinds, as often as it takes.
     ///
     /// What is kept with one kind of values is kept: a text that is parsed as a date means nothing if it is none.
     ///
+    /// - Parameter known: what is lost of other rows, which alone is tried; nil for everything.
     /// - Throws: The error over rows as the schema suggests them, if the migration fails with every kind of values;
     ///   `StepLimit.Reached`.
-    func judge() throws -> Judgement {
+    func judge(only known: Loss? = nil) throws -> Judgement {
         let rows = try GeneratedRows(for: tables, in: database)
         // A migration may refuse nulls and repeated values, and run over rows without any.
-        let surprising = kinds.count > 1 ? try? judge(rows, isSurprising: true) : nil
-        return try surprising ?? judge(rows, isSurprising: false)
+        let surprising = kinds.count > 1 ? try? judge(rows, isSurprising: true, only: known) : nil
+        return try surprising ?? judge(rows, isSurprising: false, only: known)
     }
 
-    private func judge(_ rows: GeneratedRows, isSurprising: Bool) throws -> Judgement {
+    private func judge(_ rows: GeneratedRows, isSurprising: Bool, only known: Loss?) throws -> Judgement {
         var judgement: Judgement?
         var failure: (any Error)?
+        var chance: [SQLName: Set<Int>]?
         for kind in kinds {
             let losses: [Loss]
             do {
-                let rows = rows.of(kind, for: outline.script)
-                losses = try Kind(self, isSurprising ? rows.surprising : rows, only: judgement?.losses).losses
+                let changed = rows.of(kind, for: outline.script)
+                if let judgement,
+                    !judgement.losses.contains(where: { rows.differs(from: changed, in: $0.table) })
+                {
+                    continue
+                }
+                let found = try Kind(
+                    self, isSurprising ? changed.surprising : changed,
+                    only: judgement?.losses ?? known.map { [$0] }, chance)
+                (losses, chance) = (found.losses, found.chance)
             } catch let error as StepLimit.Reached {
                 throw error
             } catch {
                 failure = failure ?? error
                 continue
             }
-            let known = judgement?.losses ?? losses
+            let earlier = judgement?.losses ?? losses
             judgement = Judgement(
                 tables: Set(rows.tables.filter { !$0.rows.isEmpty }.map(\.name)),
-                losses: known.compactMap { loss in
+                losses: earlier.compactMap { loss in
                     losses.first { $0.table == loss.table }.map(loss.intersection)
                 }.filter { !$0.isNothing })
             if judgement?.losses.isEmpty == true { break }
@@ -102,24 +121,25 @@ struct LossTrial {
     }
 
     /// Runs the migration over rows in a copy, and reads the tables that it may have changed.
-    fileprivate func run(over rows: GeneratedRows) throws -> Outcome {
+    ///
+    /// - Returns: the outcome, and the rows that the schema has accepted.
+    fileprivate func run(over rows: GeneratedRows) throws -> (outcome: Outcome, rows: GeneratedRows) {
         let copy = try DatabaseQueue(configuration: database.configuration)
         defer { try? copy.close() }
         try database.backup(to: copy)
-        try rows.insert(into: copy)
+        let accepted = try rows.insert(into: copy)
         try StepLimit.watch(copy) {
-            if isUnchecked {
-                try copy.writeWithoutTransaction { db in
-                    try db.execute(sql: "PRAGMA foreign_keys = OFF")
-                    try outline.script.run(db, fixing: "")
-                }
-            } else {
+            if scripts.isEmpty {
                 _ = try migrator.run(copy, upTo: version)
+                return
+            }
+            try copy.writeWithoutTransaction { db in
+                for script in scripts { try script.runUnchecked(db) }
             }
         }
         return try copy.writeWithoutTransaction { db in
             db.clearSchemaCache()
-            return try Outcome(db, without: unconcerned)
+            return (try Outcome(db, without: unconcerned), accepted)
         }
     }
 }
@@ -200,14 +220,19 @@ private struct Kind {
     private let rows: GeneratedRows
     private let base: Outcome
     /// The columns that chance or time fills.
-    private let chance: [SQLName: Set<Int>]
+    let chance: [SQLName: Set<Int>]
     private(set) var losses: [LossTrial.Loss] = []
 
-    /// - Parameter found: what is lost with other kinds of values, which alone is tried; nil for everything.
-    init(_ trial: LossTrial, _ rows: GeneratedRows, only found: [LossTrial.Loss]?) throws {
+    /// - Parameters:
+    ///   - found: what is lost with other kinds of values, which alone is tried; nil for everything.
+    ///   - known: the columns that chance or time fills; nil to find them out.
+    init(
+        _ trial: LossTrial, _ rows: GeneratedRows, only found: [LossTrial.Loss]?,
+        _ known: [SQLName: Set<Int>]?
+    ) throws {
         self.trial = trial
+        let (outcome, rows) = try trial.run(over: rows)
         self.rows = rows
-        let outcome = try trial.run(over: rows)
         let tables = rows.tables.filter { table in
             !table.rows.isEmpty && found?.contains { $0.table == table.name } != false
         }
@@ -217,7 +242,7 @@ private struct Kind {
             (base, chance) = (outcome, [:])
             return
         }
-        chance = try outcome.differences(from: trial.run(over: rows))
+        chance = try known ?? outcome.differences(from: trial.run(over: rows).outcome)
         base = outcome.replacing(chance)
         for table in tables {
             guard let kept = kept[table.name], !kept.isAll else { continue }
@@ -247,7 +272,7 @@ private struct Kind {
                 continue
             }
             let names = group.map { table.columns[$0] }
-            if let earlier, !earlier.isWhole, names.allSatisfy({ earlier.columns[$0] == nil }) { continue }
+            if let earlier, earlier.rows == 0, names.allSatisfy({ earlier.columns[$0] == nil }) { continue }
             let count = try lostValues(of: group, in: table, present, isFirst: earlier == nil)
             if count > 0 { for name in names { loss.columns[name] = count } }
         }
@@ -257,7 +282,7 @@ private struct Kind {
     /// Returns the outcome over other rows; nil if the migration fails over them.
     private func outcome(over rows: GeneratedRows) throws -> Outcome? {
         do {
-            return try trial.run(over: rows).replacing(chance)
+            return try trial.run(over: rows).outcome.replacing(chance)
         } catch let error as StepLimit.Reached {
             throw error
         } catch {
@@ -287,12 +312,16 @@ private struct Kind {
         of columns: [Int], in table: GeneratedRows.Table, _ present: [Int], isFirst: Bool
     ) throws -> Int {
         var lost: Set<Int> = []
-        for (first, second) in zip(present, present.dropFirst() + present.prefix(1)) where first != second {
-            guard let changed = rows.exchanging(columns, first, second, of: table.name),
-                let found = try outcome(over: changed), found == base
-            else { continue }
-            lost.formUnion([first, second])
-            if !isFirst { break }
+        // Neighbours, and then rows of which one stands between them: a condition may spare every other row.
+        for distance in [1, 2] where lost.isEmpty {
+            for place in present.indices where place + distance < present.count && place / distance % 2 == 0 {
+                let (first, second) = (present[place], present[place + distance])
+                guard let changed = rows.exchanging(columns, first, second, of: table.name),
+                    let found = try outcome(over: changed), found == base
+                else { continue }
+                lost.formUnion([first, second])
+                if !isFirst { return lost.count }
+            }
         }
         return lost.count
     }
@@ -338,5 +367,17 @@ extension Outcome {
         }
         kept.isAll = kept.rows && kept.columns.count == table.columns.count
         return kept
+    }
+}
+
+extension SQLScript {
+    /// Runs the statements as the migrator does, but for the check of foreign keys in the end.
+    func runUnchecked(_ db: Database) throws {
+        try db.execute(sql: "PRAGMA foreign_keys = \(settings.foreignKeys == .immediate ? "ON" : "OFF")")
+        guard settings.transaction == .wrapped else { return try run(db, fixing: "") }
+        try db.inTransaction {
+            try run(db, fixing: "")
+            return .commit
+        }
     }
 }

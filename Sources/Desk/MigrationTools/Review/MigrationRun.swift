@@ -120,8 +120,8 @@ struct MigrationRun {
                 tables: tables.union(indexes), unconcerned: before.tables(unconcernedBy: tables),
                 // Swift that reads a value as another type ends the process.
                 kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.allCases,
-                isUnchecked: isFile(version) && failure == .orphans)
-            var losses = try trial.judge()
+                scripts: isFile(version) ? [outline.script] : [])
+            var losses = try judge(trial, before)
             losses.losses = losses.losses.compactMap { remaining($0, of: trial) }
             if failure == .steps { problems.append(stopped(outline)) }
             return (facts, losses, problems)
@@ -135,29 +135,59 @@ struct MigrationRun {
         }
     }
 
+    /// Judges a file in a small database if possible: each trial makes a copy of it.
+    private func judge(_ trial: LossTrial, _ before: ReviewedSchema) throws -> LossTrial.Judgement {
+        guard !trial.scripts.isEmpty, !trial.unconcerned.isEmpty,
+            let small = try? before.database(without: trial.unconcerned, rowsOf: database)
+        else { return try trial.judge() }
+        defer { try? small.close() }
+        do {
+            return try trial.inside(small).judge()
+        } catch let error where !(error is StepLimit.Reached) {
+            return try trial.judge()
+        }
+    }
+
     /// Returns what is lost even of rows that were there before an earlier file, which may have copied them.
     private func remaining(_ loss: LossTrial.Loss, of trial: LossTrial) -> LossTrial.Loss? {
         let copying = looks.indices.reversed().filter { index in
-            looks[index].outline.statements.contains {
-                $0.mentions(loss.table) && ($0.copies || $0.updatedTable != nil)
+            looks[index].outline.statements.contains { statement in
+                statement.mentions(loss.table) && (statement.copies || statement.updatedTable != nil)
+                    && (loss.isWhole || statement.selectsAll
+                        || loss.columns.keys.contains(where: statement.mentions))
             }
         }
         var loss = loss
-        for index in copying.prefix(Self.earlierFiles) {
-            guard index > 0, let earlier = try? DatabaseQueue(configuration: database.configuration) else {
-                continue
-            }
-            defer { try? earlier.close() }
-            let schema = looks[index - 1].schema
-            let judgement = try? {
-                _ = try migrator.run(earlier, upTo: looks[index - 1].version)
-                return try trial.since(earlier, tables: schema.tables(concernedBy: [loss.table])).judge()
-            }()
-            guard let judgement, judgement.tables.contains(loss.table) else { continue }
+        for index in copying.prefix(Self.earlierFiles) where index > 0 {
+            guard let judgement = try? judge(trial, again: loss, before: index),
+                judgement.tables.contains(loss.table)
+            else { continue }
             guard let found = judgement.losses.first(where: { $0.table == loss.table }) else { return nil }
             loss = loss.intersection(found)
         }
         return loss.isNothing ? nil : loss
+    }
+
+    private func judge(
+        _ trial: LossTrial, again loss: LossTrial.Loss, before index: Int
+    ) throws -> LossTrial.Judgement {
+        let schema = looks[index - 1].schema
+        let tables = schema.tables(concernedBy: [loss.table])
+        guard looks.allSatisfy({ isFile($0.version) }), !trial.scripts.isEmpty else {
+            let earlier = try DatabaseQueue(configuration: database.configuration)
+            defer { try? earlier.close() }
+            _ = try migrator.run(earlier, upTo: looks[index - 1].version)
+            return try trial.since(earlier, [], tables: tables).judge(only: loss)
+        }
+        let files = looks[index...].map(\.outline).filter { outline in
+            outline.statements.contains { $0.tokens.contains { tables.contains($0.name) } }
+        }
+        let names = Set(files.flatMap { $0.statements.flatMap { $0.tokens.map(\.name) } })
+        let concerned = schema.tables(concernedBy: names).union(tables)
+        let earlier = try schema.database(
+            without: schema.tables(unconcernedBy: concerned), rowsOf: nil)
+        defer { try? earlier.close() }
+        return try trial.since(earlier, files.map(\.script), tables: tables).judge(only: loss)
     }
 
     /// The number of earlier files that are tried.

@@ -108,6 +108,42 @@ struct ReviewedSchema {
         return Set(tables.keys).subtracting(named)
     }
 
+    /// Creates a database of this schema without some tables, and without the views that read these.
+    ///
+    /// - Parameter database: the database whose rows it gets; nil for none.
+    func database(without tables: Set<SQLName>, rowsOf database: DatabaseQueue?) throws -> DatabaseQueue {
+        let all = objects.values.flatMap(\.self).filter { object in
+            !tables.contains(object.table) && (object.type != "view" || object.names.isDisjoint(with: tables))
+        }
+        let order = ["table", "index", "view", "trigger"]
+        let small = try DatabaseQueue()
+        try small.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            for type in order {
+                for object in all where object.type == type { try db.execute(sql: object.sql) }
+            }
+        }
+        guard let database else { return small }
+        for object in all where object.type == "table" && !object.isVirtual {
+            guard let columns = self.tables[object.name]?.columns.map(\.name), !columns.isEmpty else {
+                continue
+            }
+            let rows = try database.read {
+                try Row.fetchAll($0, sql: "SELECT \(columns.sql) FROM \(object.name.inMain)")
+            }
+            guard !rows.isEmpty else { continue }
+            let places = columns.map { _ in "?" }.joined(separator: ", ")
+            try small.write { db in
+                for row in rows {
+                    try db.execute(
+                        sql: "INSERT OR IGNORE INTO \(object.name.inMain)(\(columns.sql)) VALUES (\(places))",
+                        arguments: StatementArguments(Array(row.databaseValues)))
+                }
+            }
+        }
+        return small
+    }
+
     /// A foreign key, by its table and columns.
     struct ForeignKeyName: Hashable {
         let table: SQLName

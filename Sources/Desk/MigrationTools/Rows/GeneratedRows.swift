@@ -84,15 +84,24 @@ struct GeneratedRows {
             .map { Array($0.databaseValues) }
     }
 
+    /// Returns whether a table has other values in other rows.
+    func differs(from other: GeneratedRows, in name: SQLName) -> Bool {
+        table(name)?.rows != other.table(name)?.rows
+    }
+
     func table(_ name: SQLName) -> Table? { tables.first { $0.name == name } }
 
     /// Inserts the rows into an empty schema, whose triggers run.
-    func insert(into database: DatabaseQueue) throws {
+    ///
+    /// - Returns: the rows that the schema accepts.
+    func insert(into database: DatabaseQueue) throws -> GeneratedRows {
+        var accepted = self
         try database.writeWithoutTransaction { db in
             let hasKeys = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction {
-                for table in tables where !table.columns.isEmpty {
+                for (index, table) in tables.enumerated() where !table.columns.isEmpty {
+                    accepted.tables[index].rows = []
                     let places = table.columns.map { _ in "?" }.joined(separator: ", ")
                     for row in table.rows {
                         do {
@@ -100,6 +109,7 @@ struct GeneratedRows {
                                 sql:
                                     "INSERT INTO \(table.name.inMain)(\(table.columns.sql)) VALUES (\(places))",
                                 arguments: StatementArguments(row))
+                            accepted.tables[index].rows.append(row)
                         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
                             // No user has such a row.
                         }
@@ -109,6 +119,7 @@ struct GeneratedRows {
             }
             if hasKeys { try db.execute(sql: "PRAGMA foreign_keys = ON") }
         }
+        return accepted
     }
 
     // MARK: Changes
@@ -147,7 +158,7 @@ struct GeneratedRows {
                 }
             }
         }
-        return kind == .literals ? changed.renumbered(numbers) : changed
+        return kind == .literals ? changed.renumbered(numbers.filter { $0 > 0 }) : changed
     }
 
     /// The rows, of which one has nulls, and one the values of another, wherever the schema lets them.
