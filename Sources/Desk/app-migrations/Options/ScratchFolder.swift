@@ -14,12 +14,19 @@ struct ScratchFolder {
     /// Creates a folder that only its owner may enter, and removes those that killed processes have left.
     init() throws {
         Self.removeLeftovers()
-        url = FileManager.default.temporaryDirectory
-            .appendingPathComponent("\(Self.prefix)\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        lock = try FileHandle.opening(url, O_RDONLY | O_DIRECTORY)
-        _ = flock(lock.fileDescriptor, LOCK_EX | LOCK_NB)
+        while true {
+            let url = FileManager.default.temporaryDirectory
+                .appendingPathComponent("\(Self.prefix)\(UUID().uuidString)", isDirectory: true)
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            // Until it has its lock, another process may take it for a leftover, and remove it.
+            guard let lock = try? FileHandle.opening(url, O_RDONLY | O_DIRECTORY),
+                flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) == 0,
+                FileManager.default.fileExists(atPath: url.path)
+            else { continue }
+            (self.url, self.lock) = (url, lock)
+            return
+        }
     }
 
     /// Removes the folder.
