@@ -20,13 +20,23 @@ struct ScratchFolder {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             // Until it has its lock, another process may take it for a leftover, and remove it.
-            guard let lock = try? FileHandle.opening(url, O_RDONLY | O_DIRECTORY),
-                flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) == 0,
-                FileManager.default.fileExists(atPath: url.path)
-            else { continue }
+            guard let lock = try Self.lock(url) else { continue }
             (self.url, self.lock) = (url, lock)
             return
         }
+    }
+
+    /// Locks a folder that has just been created; nil if another process has removed it, or is about to.
+    private static func lock(_ url: URL) throws -> FileHandle? {
+        let lock: FileHandle
+        do {
+            lock = try FileHandle.opening(url, O_RDONLY | O_DIRECTORY)
+        } catch let error as POSIXError where error.code == .ENOENT {
+            return nil
+        }
+        // On a disk without locks, no process takes the folder for a leftover.
+        if flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { return nil }
+        return FileManager.default.fileExists(atPath: url.path) ? lock : nil
     }
 
     /// Removes the folder.
