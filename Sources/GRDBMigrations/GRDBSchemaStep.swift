@@ -99,7 +99,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         guard let culprit = pending.first(where: { !applied.contains($0) }) else { return error }
         var failure = MigrationError(
             .stepFailed, "migration `\(culprit)` failed: \(error.quotation)",
-            remedy: "It was rolled back; earlier migrations are applied. Fix it and migrate again.",
+            remedy: MigrationError.fixMigration,
             underlyingError: error)
         failure.sqliteCode = (error as? DatabaseError)?.extendedResultCode.rawValue
         failure.migration = culprit

@@ -147,16 +147,17 @@ final class LaunchPlan: Sendable {
 
     /// Returns true if the record in a database names a store that the manager uses no longer.
     func takesOver(_ place: PlacePlan) -> Bool {
-        place.state.record?.store.map { $0 != places[0].state.storeID } ?? false
-            && places[0].state.record == nil
+        namesAnotherStore(place) && places[0].state.record == nil
     }
 
     /// The databases in which another store, which the manager uses elsewhere, keeps its record.
     var databasesOfOtherStores: [String] {
         guard places[0].state.record != nil else { return [] }
-        return places.dropFirst().filter { place in
-            place.state.record?.store.map { $0 != places[0].state.storeID } ?? false
-        }.map(\.steps.name)
+        return places.dropFirst().filter(namesAnotherStore).map(\.steps.name)
+    }
+
+    private func namesAnotherStore(_ place: PlacePlan) -> Bool {
+        place.state.record?.store.map { $0 != places[0].state.storeID } ?? false
     }
 
     /// The deferred steps that wait, and of which no launch has noted where they begin.

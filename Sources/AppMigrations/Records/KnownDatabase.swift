@@ -56,7 +56,7 @@ extension URL {
         let home = URL(fileURLWithPath: NSHomeDirectory()).standardizedFileURL.pathComponents
         if let random {
             components.removeFirst(random + 1)
-            return "\(components.joined(separator: "/"))"
+            return components.joined(separator: "/")
         }
         guard components.starts(with: home), home.count > 1 else { return path }
         return components.dropFirst(home.count).joined(separator: "/")

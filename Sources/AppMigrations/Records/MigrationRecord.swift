@@ -109,11 +109,6 @@ extension MigrationRecord {
         }
     }
 
-    /// Notes that a step is to run, whether it has run or not.
-    mutating func rerun(_ version: AppVersion) {
-        self[WorkID(version)] = .open(OpenWork(isOwed: true))
-    }
-
     /// Notes that a step has come to its end, or is not needed.
     package mutating func settle(_ version: AppVersion, as state: WorkState = .done) {
         work[WorkID(version)] = state

@@ -61,12 +61,7 @@ extension MigrationRecord {
             }
         case .restarted(let ids): for id in ids { changeOpen(id) { $0.position = nil } }
         case .skipped(let id): self[id] = .skipped
-        case .rerun(let ids):
-            for id in ids {
-                var open = OpenWork(isOwed: true)
-                open.isAgain = true
-                self[id] = .open(open)
-            }
+        case .rerun(let ids): for id in ids { self[id] = .open(OpenWork(isOwed: true, isAgain: true)) }
         case .completed(let launch, let current): finish(launch, current: current)
         case .knows(let found): databases.note(found)
         }

@@ -26,7 +26,7 @@ package struct OpenWork: Sendable, Equatable {
     /// True if it must run although it is at or below the version with which the record begins.
     package var isOwed: Bool
     /// True if it has been settled before, and is to run again.
-    package var isAgain = false
+    package var isAgain: Bool
     /// The start that has not come to an end: the work is running now, or the process died in it.
     package var running: Start?
     /// How often the process died in it since it got further last.
@@ -45,8 +45,8 @@ package struct OpenWork: Sendable, Equatable {
     /// How far it is, if it works in portions; a deferred step that has a position is waiting.
     package var position: StepPosition?
 
-    package init(isOwed: Bool = false) {
-        self.isOwed = isOwed
+    package init(isOwed: Bool = false, isAgain: Bool = false) {
+        (self.isOwed, self.isAgain) = (isOwed, isAgain)
         (deaths, forgiven, failures) = (0, 0, 0)
     }
 

@@ -28,8 +28,6 @@ extension RunInput {
         let first = try plan(look())
         first.announce(to: caller)
         var run = LaunchRun(self, first, caller, memory.tally)
-        // Before they run: whatever happens then, they are pending.
-        if first.hasReopened { try run.journal.save() }
         run.showProgress(after: memory.weight)
         while try run.runToClosure() {
             // A closure may have brought another file to the place of a database, for instance.
@@ -43,9 +41,9 @@ extension RunInput {
             }
             run.showProgress(after: progress.completedUnitCount)
         }
-        if first.hasReopened {
+        if first.hasReopened || run.plan.hasReopened {
             try run.journal.save()
-            if let error = try plan(look()).stillNeeded(among: run.ended) { throw error }
+            if let error = try plan(look()).stillNeeded(among: run.tally.completed) { throw error }
         }
         try run.complete()
         return LaunchEnd(first, run.tally, run)
@@ -181,7 +179,7 @@ final class LaunchRun: Run {
         try journal.saveDatabases()
         journal.noteDatabases()
         // The store last: as long as it is not complete, a database that is lost is made anew as before.
-        try journal.save(last: 0)
+        try journal.save(only: 0)
     }
 
     private func prepare(_ pending: LaunchPlan.PendingStep) throws {
@@ -213,9 +211,9 @@ extension LaunchPlan {
     }
 
     /// Returns the error for work that has run again, and would at each launch.
-    fileprivate func stillNeeded(among ended: Set<MigrationWork>) -> MigrationError? {
+    fileprivate func stillNeeded(among completed: [MigrationWork]) -> MigrationError? {
         let needed = pending.first { pending in
-            ended.contains(work(of: pending)) && places[pending.place].reopened.contains(pending.step.id)
+            completed.contains(work(of: pending)) && places[pending.place].reopened.contains(pending.step.id)
         }
         return needed.map { .stillNeeded($0.step, work(of: $0)) }
     }

@@ -5,7 +5,7 @@ package struct FormerManager: Sendable {
     let end: AppVersion
 }
 
-/// What a former manager has recorded in a place.
+/// The record of a former manager in a place.
 struct FormerRecord: Sendable {
     let manager: String
     let record: MigrationRecord

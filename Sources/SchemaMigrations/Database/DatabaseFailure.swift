@@ -6,7 +6,8 @@ import MigrationDiagnostics
 
 extension MigrationError {
     /// The remedy for a migration that failed by its own fault.
-    static let fixMigration = "It was rolled back; earlier migrations are applied. Fix it and migrate again."
+    package static let fixMigration =
+        "It was rolled back; earlier migrations are applied. Fix it and migrate again."
 
     /// Runs the body, and turns SQLite's errors into errors that say what to do.
     package static func mapErrors<Result>(_ body: () throws -> Result) throws -> Result {

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
+import TestSupport
 import TestTraits
 import Testing
 
@@ -39,6 +40,33 @@ struct ReplannedTests {
         #expect(again.launch == .relaunch)
         #expect(again.completed == [] && again.schemaSteps == [])
         #expect(app.log.lines == ["2.0"])
+    }
+
+    @Test("a closure that makes another step needed again has it run in the same launch")
+    func neededAgain() throws {
+        let database = try app.open()
+        let old = app.folder.url.appendingPathComponent("old")
+        func launch(_ version: String) throws -> MigrationReport {
+            let manager = try app.manager(version)
+            let isOld = { FileManager.default.fileExists(atPath: old.path) }
+            manager.whenMigratingToVersion("1.0", again: isOld) { [log = app.log] in
+                log.add("1.0")
+                try FileManager.default.removeItem(at: old)
+            }
+            manager.whenMigratingToVersion("1.0", migrate: try app.schema(), in: database)
+            if version == "2.0" {
+                manager.whenMigratingToVersion("2.0") { [log = app.log] in
+                    log.add("2.0")
+                    try database.erase()
+                    try Data().write(to: old)
+                }
+            }
+            return try manager.migrate()
+        }
+        _ = try launch("1.0")
+        #expect(try launch("2.0").completed.map(\.version) == ["2.0", "1.0"])
+        #expect(app.log.lines == ["2.0", "1.0"])
+        #expect(try launch("2.0").completed.isEmpty)
     }
 
     @Test("also where the manager's record was in that database, and no step runs twice")
