@@ -8,6 +8,16 @@ import Testing
 
 @Suite("A database with older pages", .timed)
 struct OlderPageTests {
+    /// Puts what the first two leaves of a table were earlier in their places.
+    private func putBack(_ older: Data, inFirstLeavesOf table: String, at path: String) throws {
+        let pages = DatabasePages(path: path)
+        let root = try pages.root(table)
+        for index in [0, 1] {
+            let page = try pages.child(index, of: root)
+            try pages.change { $0.replaceSubrange(pages.range(page), with: older[pages.range(page)]) }
+        }
+    }
+
     @Test("gets the rows back that are left of two leaves beside each other")
     func neighbours() throws {
         let folder = try TemporaryFolder()
@@ -27,12 +37,7 @@ struct OlderPageTests {
         let older = try DatabasePages(path: path).read()
         try add((1...20).map { $0 * 2 - 1 })
         try queue.close()
-        let pages = DatabasePages(path: path)
-        let root = try pages.root("note")
-        for index in [0, 1] {
-            let page = try pages.child(index, of: root)
-            try pages.change { $0.replaceSubrange(pages.range(page), with: older[pages.range(page)]) }
-        }
+        try putBack(older, inFirstLeavesOf: "note", at: path)
         let report = try DatabaseFile(path: path).salvage(into: schema)
         // Of the rows in lost pages, those that were there before.
         #expect(report.saved == 31, "\(report.debugDescription)")
@@ -68,12 +73,7 @@ struct OlderPageTests {
         // They need more room, so that rows of the first leaves go to later ones.
         try queue.write { try $0.execute(sql: "UPDATE note SET b = b || '++++++++++'") }
         try queue.close()
-        let pages = DatabasePages(path: path)
-        let root = try pages.root("note")
-        for index in [0, 1] {
-            let page = try pages.child(index, of: root)
-            try pages.change { $0.replaceSubrange(pages.range(page), with: older[pages.range(page)]) }
-        }
+        try putBack(older, inFirstLeavesOf: "note", at: path)
         let report = try DatabaseFile(path: path).salvage(into: schema)
         let saved = try DatabaseQueue(path: path)
         #expect(
@@ -102,12 +102,7 @@ struct OlderPageTests {
         // They need more room, so that rows of the first leaves go to later ones.
         try queue.write { try $0.execute(sql: "UPDATE typed SET y = y || '++++++++++'") }
         try queue.close()
-        let pages = DatabasePages(path: path)
-        let root = try pages.root("typed")
-        for index in [0, 1] {
-            let page = try pages.child(index, of: root)
-            try pages.change { $0.replaceSubrange(pages.range(page), with: older[pages.range(page)]) }
-        }
+        try putBack(older, inFirstLeavesOf: "typed", at: path)
         let report = try DatabaseFile(path: path).salvage(into: schema)
         let saved = try DatabaseQueue(path: path)
         #expect(

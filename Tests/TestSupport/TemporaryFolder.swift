@@ -14,6 +14,13 @@ public final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
+    /// Creates an empty folder in memory, where there is such a place: for thousands of files that need no disk.
+    public static func inMemory() throws -> TemporaryFolder {
+        let memory = "/dev/shm"
+        return try FileManager.default.isWritableFile(atPath: memory)
+            ? TemporaryFolder(in: URL(fileURLWithPath: memory)) : TemporaryFolder()
+    }
+
     deinit { try? FileManager.default.removeItem(at: url) }
 
     /// A file in the folder, which need not exist.

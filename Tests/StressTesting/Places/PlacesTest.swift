@@ -15,10 +15,7 @@ public struct PlacesTest: StressTest {
 
     /// Plays all worlds of two paths up to three events, or a part of them.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        let memory = "/dev/shm"
-        let folder =
-            try FileManager.default.isWritableFile(atPath: memory)
-            ? TemporaryFolder(in: URL(fileURLWithPath: memory)) : TemporaryFolder()
+        let folder = try TemporaryFolder.inMemory()
         let starts = PlaceStart.allCases.flatMap { new in PlaceStart.allCases.map { (new, $0) } }
         let results = Locked<[Result<(Int, [String]), any Error>]>([])
         DispatchQueue.concurrentPerform(iterations: starts.count) { index in

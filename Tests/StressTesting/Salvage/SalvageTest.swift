@@ -26,7 +26,7 @@ public struct SalvageTest: StressTest {
         let isSmall = size == .short
         if let named = Self.namedSeeds { return try run(seeds: named, isSmall: isSmall) }
         if isSmall { return try run(seeds: 0..<UInt64(2 * SalvageKind.all.count), isSmall: true) }
-        let start = UInt64.random(in: 0..<1_000_000_000)
+        let start = StressSize.firstSeed
         return try run(seeds: start..<start + 10_000)
     }
 
@@ -42,10 +42,7 @@ public struct SalvageTest: StressTest {
     ///
     /// - Parameter isSmall: true for small databases.
     public func run(seeds: Range<UInt64>, isSmall: Bool = false) throws -> StressOutcome {
-        let memory = URL(fileURLWithPath: "/dev/shm")
-        let folder =
-            try FileManager.default.isWritableFile(atPath: memory.path)
-            ? TemporaryFolder(in: memory) : TemporaryFolder()
+        let folder = try TemporaryFolder.inMemory()
         let results = Locked<[Result<SalvageVerdict, any Error>]>([])
         let first = seeds.lowerBound / Self.trialsOfTemplate
         let count = (seeds.upperBound - 1) / Self.trialsOfTemplate - first + 1

@@ -29,10 +29,7 @@ public struct SuccessionTest: StressTest {
 
     /// Tries an install for each seed.
     public func run(seeds: Range<UInt64>) throws -> StressOutcome {
-        let memory = URL(fileURLWithPath: "/dev/shm")
-        let folder =
-            try FileManager.default.isWritableFile(atPath: memory.path)
-            ? TemporaryFolder(in: memory) : TemporaryFolder()
+        let folder = try TemporaryFolder.inMemory()
         return seeds.tryEach(unit: "installs") { seed in
             do {
                 var install = try SuccessionInstall(seed: seed, in: folder.file("\(seed)"))

@@ -23,7 +23,7 @@ struct LossReview {
 
     private mutating func report(_ rule: ReviewRule, _ statement: ScriptOutline.Statement?, _ problem: String)
     {
-        let remedy = [.lostRows].contains(rule) ? " \(rule.remedy)" : ""
+        let remedy = rule == .lostRows ? " \(rule.remedy)" : ""
         findings.append(
             ReviewFinding(
                 file: outline.script.fileName, line: statement?.line ?? 1, rule: rule, problem: problem,
@@ -48,7 +48,7 @@ struct LossReview {
         } else if let rebuild, deletions.isEmpty {
             report(
                 .lostRows, rebuild.copies[0],
-                "Rebuilding table \(table) loses rows: of \(loss.count.counting("generated row")), it keeps \(loss.count - loss.rows)."
+                "Rebuilding table \(table) loses rows: \(loss.keptRows)."
             )
         } else if let drop, loss.isWhole, let name = drop.dropped("TABLE") {
             report(.dropTable, drop, "Table \(name.text.quoted) is dropped: its rows are lost.")
@@ -63,7 +63,7 @@ struct LossReview {
         } else {
             report(
                 .lostRows, outline.statement(writing: names),
-                "Table \(table) loses rows: of \(loss.count.counting("generated row")), it keeps \(loss.count - loss.rows)."
+                "Table \(table) loses rows: \(loss.keptRows)."
             )
         }
     }
@@ -74,10 +74,7 @@ struct LossReview {
         if after.hasTable(loss.table) {
             report(
                 .lostRows, drop,
-                """
-                Rebuilding table \(loss.table.text.quoted) loses rows: of \(loss.count.counting("generated row")), it keeps \
-                \(loss.count - loss.rows).
-                """)
+                "Rebuilding table \(loss.table.text.quoted) loses rows: \(loss.keptRows).")
         } else {
             report(
                 .dropTable, drop,
@@ -145,6 +142,11 @@ struct LossReview {
             \(columns.asList) are lost.
             """)
     }
+}
+
+extension LossTrial.Loss {
+    /// As in `of 8 generated rows, it keeps 5`.
+    fileprivate var keptRows: String { "of \(count.counting("generated row")), it keeps \(count - rows)" }
 }
 
 extension ScriptOutline {

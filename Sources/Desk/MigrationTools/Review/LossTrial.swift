@@ -8,20 +8,20 @@ import SchemaMigrations
 /// databases end alike, the row is lost.
 struct LossTrial {
     /// A database that has every migration before this one.
-    let database: DatabaseQueue
+    private(set) var database: DatabaseQueue
     let migrator: any MigrationRunner
     let version: SchemaVersion
     let outline: ScriptOutline
     /// The tables that get rows.
-    let tables: Set<SQLName>
+    private(set) var tables: Set<SQLName>
     /// The tables that the migration leaves alone.
-    let unconcerned: Set<SQLName>
+    private(set) var unconcerned: Set<SQLName>
     /// The kinds of values to try.
-    let kinds: [GeneratedRows.Kind]
+    private(set) var kinds: [GeneratedRows.Kind]
     /// The files to run, whatever the foreign keys say in the end; empty if the migrator runs what is pending.
-    let scripts: [SQLScript]
+    private(set) var scripts: [SQLScript]
 
-    /// What is lost of one table.
+    /// The rows and values of one table that are lost.
     struct Loss {
         let table: SQLName
         /// The number of rows that were tried.
@@ -34,7 +34,7 @@ struct LossTrial {
         var isWhole: Bool { rows == count }
         var isNothing: Bool { rows == 0 && columns.isEmpty }
 
-        /// What is lost in two trials.
+        /// Returns the part that is lost in two trials.
         func intersection(_ other: Loss) -> Loss {
             // Of rows that are kept, values may be lost.
             if isWhole || rows > 0 && other.rows == 0 { return other }
@@ -58,16 +58,17 @@ struct LossTrial {
     ///   - earlier: a database that has the migrations before those.
     ///   - files: the earlier migrations, if all are files.
     func since(_ earlier: DatabaseQueue, _ files: [SQLScript], tables: Set<SQLName>) -> LossTrial {
-        LossTrial(
-            database: earlier, migrator: migrator, version: version, outline: outline, tables: tables,
-            unconcerned: [], kinds: [.natural], scripts: files.isEmpty ? [] : files + scripts)
+        var trial = inside(earlier)
+        (trial.tables, trial.kinds) = (tables, [.natural])
+        trial.scripts = files.isEmpty ? [] : files + scripts
+        return trial
     }
 
     /// Returns the trial in a database with fewer tables.
     func inside(_ database: DatabaseQueue) -> LossTrial {
-        LossTrial(
-            database: database, migrator: migrator, version: version, outline: outline, tables: tables,
-            unconcerned: [], kinds: kinds, scripts: scripts)
+        var trial = self
+        (trial.database, trial.unconcerned) = (database, [])
+        return trial
     }
 
     /// Runs the migration over rows of several kinds, as often as it takes.
