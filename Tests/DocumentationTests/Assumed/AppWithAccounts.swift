@@ -3,5 +3,3 @@
 private let oldAccountsFile = url
 private func folder(of account: String) -> URL { url }
 private func openAccount(_ name: String) throws -> DatabaseQueue { dbQueue }
-private var library: DatabaseQueue { dbQueue }
-private var index: DatabaseQueue { dbQueue }

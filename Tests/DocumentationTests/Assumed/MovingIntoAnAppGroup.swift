@@ -3,6 +3,5 @@
 private let oldFolder = url
 private let sharedFolder = url
 private var sharedDefaults: UserDefaults { .standard }
-private func showPlaceholder() {}
 private let library = DatabaseFile(path: url.path)
 private func show(_ databases: [FoundDatabase]) {}
