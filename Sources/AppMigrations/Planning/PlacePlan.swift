@@ -99,6 +99,8 @@ extension LaunchPlan.PlacePlan {
     /// Returns true if the place has written down all that this launch has to say.
     func isWritten(_ request: LaunchRequest, isComplete: Bool) -> Bool {
         var record = record
+        // What runs again is written down with its start.
+        for id in reopened { record?[id] = state.record?[id] }
         if isComplete { record?.finish(launch, current: request.current) }
         return state.record == record && state.hasLaunched(request.current, in: request.line)
     }

@@ -86,10 +86,11 @@ package final class PlaceState: Sendable {
     }
 
     /// Returns the state of a place in which settled work is needed again.
-    func needing(_ needed: Set<WorkID>) -> PlaceState {
-        PlaceState(
+    func needing(_ steps: [MigrationStep]) -> PlaceState {
+        guard !steps.isEmpty else { return self }
+        return PlaceState(
             storeID: storeID, record: record, seen: seen, evidence: evidence, pending: pending, newer: newer,
-            needed: needed)
+            needed: needed.union(steps.map(\.id)))
     }
 
     /// Returns true if a version was launched here.

@@ -23,6 +23,14 @@ struct PlaceSteps: Sendable {
     /// True if some of them work in a database.
     var worksInDatabases: Bool { !schemaSteps.isEmpty || closures.contains(where: \.worksInDatabase) }
 
+    /// Returns the versions of the deferred steps that had to be done before a step that has run.
+    func finished(_ state: PlaceState) -> [AppVersion] {
+        guard let record = state.record else { return [] }
+        let closures = closures.filter { record.isDone($0.id) }
+        let schemaSteps = zip(schemaSteps, state.pending).filter { $1.isEmpty }.map(\.0)
+        return (closures + schemaSteps).flatMap(\.finishing)
+    }
+
     mutating func add(_ step: MigrationStep) {
         if step.isSchemaStep { schemaSteps.append(step) } else { closures.append(step) }
     }

@@ -107,29 +107,64 @@ struct Registration: Sendable {
         }
     }
 
-    /// Asks the conditions of steps that are done whether these are needed again.
-    ///
-    /// Before a step has run, there may be nothing yet that its condition could ask about.
+    /// Asks the conditions of a launch's steps that are done whether these are needed again.
     ///
     /// - Parameter ask: asks the condition of a closure, by the number of the step.
     /// - Throws: ``MigrationError``, which names the step, when its condition throws.
-    func asking(
-        _ states: [PlaceState], _ ask: (Int) throws -> Bool
-    ) throws -> [PlaceState] {
+    func asking(_ states: [PlaceState], _ ask: (Int) throws -> Bool) throws -> [PlaceState] {
         guard hasConditions else { return states }
         return try zip(due, states).map { place, state in
-            guard let record = state.record else { return state }
-            let needed = try place.closures.filter { step in
-                guard step.hasCondition, record.isDone(step.id) else { return false }
-                do {
-                    if case .transaction(let work) = body(of: step) { return try work.isNeededAgain() }
-                    return try ask(step.number)
-                } catch {
-                    throw MigrationError(
-                        ofCondition: step, error, work: place.work(of: step, manager: manager))
-                }
-            }
-            return needed.isEmpty ? state : state.needing(Set(needed.map(\.id)))
+            let done = place.closures.filter { !$0.isDeferred && canAsk($0, state) }
+            return state.needing(
+                try done.filter { step in
+                    try naming(step, in: place) {
+                        if case .transaction(let work) = body(of: step) { return try work.isNeededAgain() }
+                        return try ask(step.number)
+                    }
+                })
+        }
+    }
+
+    /// Asks the conditions of deferred steps that are done whether these are needed again.
+    ///
+    /// Once a step has run that is `finishing:` one, there may be nothing left that its condition could ask about.
+    ///
+    /// - Parameters:
+    ///   - places: the places that can be read.
+    ///   - note: is called with the error, which names the step, of a condition that throws.
+    func askingDeferred(
+        _ states: [PlaceState], of places: [PlaceSteps], orNote note: (MigrationError) -> Void
+    ) -> [PlaceState] {
+        guard hasConditions else { return states }
+        let finished = Set(zip(places, states).flatMap { place, state in place.finished(state) })
+        return zip(places, states).map { place, state in
+            state.needing(
+                place.closures.filter { step in
+                    guard step.isDeferred, canAsk(step, state), !finished.contains(step.version),
+                        case .batches(let work) = body(of: step)
+                    else { return false }
+                    do throws(MigrationError) {
+                        return try naming(step, in: place) { try work.isNeededAgain() }
+                    } catch {
+                        note(error)
+                        return false
+                    }
+                })
+        }
+    }
+
+    /// Before a step has run, there may be nothing yet that its condition could ask about.
+    private func canAsk(_ step: MigrationStep, _ state: PlaceState) -> Bool {
+        step.hasCondition && state.record?.isDone(step.id) == true
+    }
+
+    private func naming(
+        _ step: MigrationStep, in place: PlaceSteps, _ ask: () throws -> Bool
+    ) throws(MigrationError) -> Bool {
+        do {
+            return try ask()
+        } catch {
+            throw MigrationError(ofCondition: step, error, work: place.work(of: step, manager: manager))
         }
     }
 
