@@ -105,6 +105,13 @@ extension LaunchPlan.PlacePlan {
         return state.record == record && state.hasLaunched(request.current, in: request.line)
     }
 
+    /// Returns true if steps have conditions that can be asked once a schema step has run.
+    func hasConditions(after schemaStep: MigrationStep) -> Bool {
+        steps.closures.contains {
+            $0.hasCondition && !$0.isDeferred && $0.version >= schemaStep.version && record?.isDone($0.id) == true
+        }
+    }
+
     /// The work that is pending in this place, whatever the target.
     func pending(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
         var pending: [LaunchPlan.PendingStep] = []

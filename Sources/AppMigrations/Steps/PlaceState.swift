@@ -74,7 +74,8 @@ package final class PlaceState: Sendable {
     /// Returns the state of the place with another record.
     func with(_ record: MigrationRecord) -> PlaceState {
         PlaceState(
-            storeID: storeID, record: record, seen: seen, evidence: .empty, pending: pending, newer: newer)
+            storeID: storeID, record: record, seen: seen, evidence: .empty, pending: pending, newer: newer,
+            needed: needed)
     }
 
     /// Returns the state for a manager to which steps of others have come.

@@ -25,7 +25,8 @@ struct Registration: Sendable {
     /// True if each step is above the one before it in its place, all are due, and none finishes another one.
     private var isInOrder = true
     private var hasSchemaSteps = false
-    private var hasConditions = false
+    /// True if a step says when it is needed again.
+    private(set) var hasConditions = false
     /// The places of the steps that are not due, to check their schema steps.
     private var laterPlaces: [any MigrationPlace] = []
     /// True if something may need the asynchronous forms of `migrate` and `runDeferred`.
@@ -114,7 +115,7 @@ struct Registration: Sendable {
     func asking(_ states: [PlaceState], _ ask: (Int) throws -> Bool) throws -> [PlaceState] {
         guard hasConditions else { return states }
         return try zip(due, states).map { place, state in
-            let done = place.closures.filter { !$0.isDeferred && canAsk($0, state) }
+            let done = place.closures.filter { !$0.isDeferred && place.canAsk($0, state) }
             return state.needing(
                 try done.filter { step in
                     try naming(step, in: place) {
@@ -140,7 +141,7 @@ struct Registration: Sendable {
         return zip(places, states).map { place, state in
             state.needing(
                 place.closures.filter { step in
-                    guard step.isDeferred, canAsk(step, state), !finished.contains(step.version),
+                    guard step.isDeferred, place.canAsk(step, state), !finished.contains(step.version),
                         case .batches(let work) = body(of: step)
                     else { return false }
                     do throws(MigrationError) {
@@ -151,11 +152,6 @@ struct Registration: Sendable {
                     }
                 })
         }
-    }
-
-    /// Before a step has run, there may be nothing yet that its condition could ask about.
-    private func canAsk(_ step: MigrationStep, _ state: PlaceState) -> Bool {
-        step.hasCondition && state.record?.isDone(step.id) == true
     }
 
     private func naming(
