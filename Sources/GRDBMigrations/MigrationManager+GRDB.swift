@@ -7,7 +7,8 @@ extension MigrationManager {
     /// Registers a schema step by GRDB's own `DatabaseMigrator`, so that an app keeps its existing migrations.
     ///
     /// - Parameters:
-    ///   - version: the app version; at most one schema step for each database and version.
+    ///   - version: the app version; at most one schema step for each database and version. Leave it out for one that always migrates
+    ///     to the latest: it comes before all steps of the database, and messages call it "schema step".
     ///   - migrator: the database's one migrator.
     ///   - target: the identifier of the last migration to apply; nil for the latest.
     ///   - newerDatabases: what to do if the database has had migrations that the migrator does not have. By default, it is
@@ -23,7 +24,7 @@ extension MigrationManager {
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     public func whenMigratingToVersion(
-        _ version: AppVersion, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
+        _ version: AppVersion? = nil, migrate migrator: DatabaseMigrator, upTo target: String? = nil,
         newerDatabases: SchemaOptions.NewerDatabaseRule = .refuse, ignoring removed: Set<String> = [],
         finishing deferred: [AppVersion] = [],
         backupFolder: URL? = nil, keptBackups: Int = 2,

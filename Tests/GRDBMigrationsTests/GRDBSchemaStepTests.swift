@@ -88,6 +88,50 @@ struct GRDBSchemaStepTests {
         #expect(try database.strings("SELECT identifier FROM grdb_migrations") == ["v1", "v2"])
     }
 
+    @Test("needs no version, and then comes first and is called by its kind")
+    func withoutVersion() throws {
+        let events = BridgeLog()
+        func launch(_ version: String, _ migrator: DatabaseMigrator) throws -> MigrationReport {
+            let manager = try app.manager(
+                version, options: MigrationOptions(onEvent: { events.add("\($0)") }))
+            manager.whenMigratingToVersion(
+                migrate: migrator, in: database, fileID: "App/Migrations.swift", line: 7)
+            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+                try db.execute(sql: "INSERT INTO v1 VALUES (1)")
+            }
+            return try manager.migrate()
+        }
+        let first = try launch("1.0", migrator(["v1"]))
+        #expect(first.schemaSteps.texts == ["Library: schema step in library.sqlite: v1"])
+        #expect(first.completed.versions == ["1.0"])
+        #expect(first.schemaSteps.map(\.work.version) == ["0"])
+        let second = try launch("2.0", migrator())
+        #expect(second.launch == .upgrade(from: "1.0"))
+        #expect(second.schemaSteps.texts == ["Library: schema step in library.sqlite: v2, v3"])
+        var failing = migrator()
+        failing.registerMigration("addPages") { try $0.execute(sql: "ALTER TABLE bok ADD COLUMN pages") }
+        let error = try #require(throws: MigrationError.self) { try launch("2.0", failing) }
+        #expect(error.version == nil)
+        #expect(
+            error.description.hasPrefix(
+                "Library: schema step (Migrations.swift:7) failed: migration `addPages` failed: SQLite error 1"
+            ))
+        #expect(try launch("2.0", migrator()).schemaSteps.isEmpty)
+        #expect(events.lines.contains { $0.contains("schema step") })
+        #expect(events.lines.allSatisfy { !$0.contains("schema step 0") }, "\(events.lines)")
+
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion("1.0", in: database) { _ in }
+            manager.whenMigratingToVersion(
+                migrate: migrator(), in: database, fileID: "App/Migrations.swift", line: 7)
+        }
+        #expect(
+            text == """
+                Library: schema step is registered after 1.0 (Migrations.swift:7). Register a schema step without a version before \
+                the other steps of its database.
+                """)
+    }
+
     @Test("adopts a database that GRDB's migrator has migrated without a manager")
     func takesOver() throws {
         try migrator().migrate(database, upTo: "v2")

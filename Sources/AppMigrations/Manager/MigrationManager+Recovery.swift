@@ -27,14 +27,14 @@ extension MigrationManager {
             let plan = try plan()
             guard work.kind != .schemaStep else {
                 throw MigrationError(
-                    .misuse, "\(work.kind) \(work.version) cannot be skipped",
+                    .misuse, "\(work.id.title) cannot be skipped",
                     remedy: "Retry it with migrate(retrying:): the app's code relies on its tables.",
                     work: work)
             }
             guard let pending = (plan.pending + plan.deferred).first(where: { plan.work(of: $0) == work })
             else {
                 throw MigrationError(
-                    .misuse, "\(work.kind) \(work.version) is not pending",
+                    .misuse, "\(work.id.title) is not pending",
                     remedy: "pending() returns the work that is.", work: work)
             }
             var journal = Journal(plan, timeout: patience)
@@ -65,7 +65,7 @@ extension MigrationManager {
                 let step = registration.due[index].closures.first(where: { $0.id == work.id })
             else {
                 throw MigrationError(
-                    .misuse, "\(work.kind) \(work.version) cannot be run again",
+                    .misuse, "\(work.id.title) cannot be run again",
                     remedy: "Pass a step that is registered, as `work` returns them.", work: work)
             }
             guard step.onFreshInstall != .only else {

@@ -258,7 +258,11 @@ struct Registration: Sendable {
                         : "A version has at most one closure: join the two, or give the later one a sub-migration number."
                 )
             } else if let highest, step.version < highest.version {
-                note(step, "is registered after \(highest.version)", "Register steps in ascending order.")
+                note(
+                    step, "is registered after \(highest.version)",
+                    step.version == .zero
+                        ? "Register a schema step without a version before the other steps of its database."
+                        : "Register steps in ascending order.")
             }
             if step.version > ceiling, !ignoresStepsAboveCurrent {
                 note(
