@@ -266,6 +266,43 @@ struct GRDBSchemaStepTests {
         #expect(report.newerDatabases.map(\.schemaVersions) == [["v3"]])
     }
 
+    /// Launches an app that says which of its migrations older builds can live with.
+    private func launch(_ version: String, _ identifiers: [String], compatible: Set<String>) throws
+        -> MigrationReport
+    {
+        let manager = try app.manager(version)
+        manager.whenMigratingToVersion(migrate: migrator(identifiers), compatible: compatible, in: database)
+        return try manager.migrate()
+    }
+
+    @Test("goes on in a newer database if it has only had compatible migrations, and reports them")
+    func compatible() throws {
+        _ = try launch("1.0", ["v1"], compatible: [])
+        _ = try launch("2.0", ["v1", "v2"], compatible: ["v2"])
+        let report = try launch("1.0", ["v1"], compatible: [])
+        #expect(report.launch == .downgrade(from: "2.0"))
+        #expect(report.newerDatabases.map(\.schemaVersions) == [["v2"]])
+
+        _ = try launch("3.0", ["v1", "v2", "v3"], compatible: ["v2"])
+        let error = try #require(throws: MigrationError.self) { try launch("1.0", ["v1"], compatible: []) }
+        #expect(error.code == .newerThanThisProcess)
+        #expect(
+            error.description.contains("The database has had v2, v3, which GRDB's migrator does not know."))
+    }
+
+    @Test("learns of compatible migrations from a later build, or after a crash")
+    func latelyCompatible() throws {
+        _ = try launch("2.0", ["v1", "v2"], compatible: [])
+        #expect(throws: MigrationError.self) { try launch("1.0", ["v1"], compatible: []) }
+        let report = try launch("2.0", ["v1", "v2"], compatible: ["v2"])
+        #expect(report.schemaSteps.allSatisfy { $0.schemaVersions.isEmpty })
+        #expect(try launch("1.0", ["v1"], compatible: []).newerDatabases.count == 1)
+        let changes = try database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+        _ = try launch("2.0", ["v1", "v2"], compatible: ["v2"])
+        _ = try launch("2.0", ["v1", "v2"], compatible: ["v2"])
+        #expect(try database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") } == changes)
+    }
+
     @Test("cannot roll back, which is a mistake in the registration")
     func rollingBack() throws {
         let manager = try app.manager("2.0")
