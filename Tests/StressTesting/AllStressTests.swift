@@ -11,6 +11,7 @@ public let allStressTests: [any StressTest] = [
     WorldsTest(),
     SuccessionTest(),
     LateTest(),
+    PortTest(),
     PlacesTest(),
     SalvageTest(),
     SalvageSpeedTest(),
