@@ -155,8 +155,7 @@ let package = Package(
         .executableTarget(
             name: "QuickStart",
             dependencies: [
-                "AppMigrations",
-                "SchemaMigrations",
+                "GRDBMigrations",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Samples/QuickStart",

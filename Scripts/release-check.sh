@@ -27,7 +27,6 @@ awk '/^## / { inside = /Unreleased/; next } inside && NF { found = 1 } END { exi
     fail "CHANGELOG.md: move what is under Unreleased into the section for $version."
 holds README.md "Version $dotted:" "the maturity names another version than $version."
 holds README.md "from: \"$dotted\"" "the installation names another version than $version."
-holds README.md "\\| AppMigrations $dotted \\|" "the comparison names another version than $version."
 holds Documentation/Comparison.md "\\| AppMigrations $dotted \\|" "the comparison names another version than $version."
 holds Sources/Desk/app-migrations/AppMigrationsTool.swift "app-migrations $dotted," "--version prints another version than $version."
 for file in LICENSE SECURITY.md .spi.yml Sources/AppMigrations/Resources/PrivacyInfo.xcprivacy; do

@@ -14,7 +14,8 @@ struct Document {
 
     /// The path in the package.
     let path: String
-    private(set) var snippets: [Snippet] = []
+    /// The pieces of code, in their order.
+    var snippets: [Snippet] = []
     /// The declarations that the snippets assume.
     private(set) var assumed: Snippet?
     /// The text of the file with such declarations; nil if there is none.
@@ -111,7 +112,7 @@ extension Document.Snippet {
     /// The modules that it imports.
     fileprivate var modules: [String] {
         lines.filter { $0.hasPrefix("import ") }.map { String($0.dropFirst("import ".count)) }
-            .filter { $0 != "os" }  // Only Apple's systems have it: Assumed.swift has its Logger.
+            .filter { !["os", "SwiftUI"].contains($0) }  // Only Apple's systems have them: see Assumed.
     }
 
     fileprivate var isTarget: Bool { lines.first?.hasPrefix(".target(") ?? false }

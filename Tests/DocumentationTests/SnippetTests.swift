@@ -17,14 +17,25 @@ struct SnippetTests {
             guard let source = document.source else { continue }
             sources.append(try folder.write(source, to: "Document\(index).swift"))
         }
-        // Checking types alone would not find data races.
-        let result = try await BuiltProcess.compiler(
+        let result = try await Self.compile(sources)
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test("compile for SwiftUI in a module that is isolated to the main actor by default")
+    func mainActor() async throws {
+        var article = try #require(Self.documents().first { $0.path.hasSuffix("/WhereToLaunch.md") })
+        article.snippets = [try #require(article.snippets.first)]
+        let folder = try TemporaryFolder()
+        let source = try folder.write(try #require(article.source), to: "RootView.swift")
+        let assumed = ["Assumed", "Screens"].map {
+            Self.folder.appendingPathComponent("Assumed/\($0).swift").path
+        }
+        let result = try await Self.compile(
+            assumed + [source],
             [
-                "-emit-sil", "-o", "/dev/null", "-whole-module-optimization", "-swift-version", "6",
-                "-parse-as-library",
-                "-suppress-warnings", "-module-name", "Snippets",
-            ] + sources
-        ).result()
+                "-default-isolation", "MainActor", "-enable-upcoming-feature",
+                "NonisolatedNonsendingByDefault",
+            ])
         #expect(result.status == 0, "\(result.errors)")
     }
 
@@ -66,6 +77,20 @@ struct SnippetTests {
 extension SnippetTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let package = folder.deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Compiles files as a module of its own.
+    private static func compile(
+        _ sources: [String], _ options: [String] = []
+    ) async throws -> BuiltProcess.Result {
+        // Checking types alone would not find data races.
+        try await BuiltProcess.compiler(
+            [
+                "-emit-sil", "-o", "/dev/null", "-whole-module-optimization", "-swift-version", "6",
+                "-parse-as-library",
+                "-suppress-warnings", "-module-name", "Snippets",
+            ] + options + sources
+        ).result()
+    }
 
     /// Everything in which users of the package read Swift code.
     private static func documents() throws -> [Document] {

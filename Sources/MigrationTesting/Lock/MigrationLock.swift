@@ -81,8 +81,8 @@ public struct MigrationLock: Sendable {
         let remedy =
             isEdit
             ? """
-            Undo that, since people have the migrations as they were, and write a new one. What has not shipped, or is \
-            meant, MigrationLock.record(_:writing:) takes with .everything.
+            Undo that, since people have the migrations as they were, and write a new one. If it has not shipped, call \
+            MigrationLock.record(_:writing:) with .everything.
             """ : "Record new migrations with MigrationLock.record(_:), and commit the file."
         throw MigrationError(
             .differentSchema, at: .file(url.lastPathComponent),

@@ -71,4 +71,17 @@ struct LaunchTests {
         #expect(record.freshBuild == nil)
         #expect(record.launch(current: "2.0", build: "2.0 (7)") == .relaunch)
     }
+
+    @Test("with lower version numbers is a downgrade, unless a higher number stands in front")
+    func lowerNumbers() throws {
+        let store = MigrationStore.inMemory()
+        let log = Log()
+        try AppMigrationsTests.launch("2024.11", store: store)
+        let lower = try AppMigrationsTests.launch("3.0", steps: ["3.0"], store: store, log: log)
+        #expect(lower.launch == .downgrade(from: "2024.11"))
+        #expect(log.lines == [])
+        let raised = try AppMigrationsTests.launch("3000.3.0", steps: ["3000.3.0"], store: store, log: log)
+        #expect(raised.launch == .upgrade(from: "3.0"))
+        #expect(log.lines == ["3000.3.0"])
+    }
 }

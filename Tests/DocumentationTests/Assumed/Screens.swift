@@ -1,6 +1,7 @@
 // What the snippets for SwiftUI and UIKit need of the two, which not every system has. Only compiled.
 
 import Foundation
+import GRDB
 
 // MARK: SwiftUI
 
@@ -29,11 +30,34 @@ struct Group<Content: View>: View {
     var body: Never { fatalError("only compiled") }
 }
 
+struct VStack<Content: View>: View {
+    init(@ViewBuilder content: () -> Content) {}
+    var body: Never { fatalError("only compiled") }
+}
+
+struct OptionalView<Content: View>: View {
+    var body: Never { fatalError("only compiled") }
+}
+
+struct Text: View {
+    init(_ text: String) {}
+    var body: Never { fatalError("only compiled") }
+}
+
+struct Button: View {
+    init(_ title: String, action: @escaping () -> Void) {}
+    var body: Never { fatalError("only compiled") }
+}
+
 @resultBuilder
 enum ViewBuilder {
     static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    static func buildBlock(_ first: some View, _ second: some View, _ third: some View) -> ProgressView {
+        ProgressView()
+    }
     static func buildEither(first: some View) -> ProgressView { ProgressView() }
     static func buildEither(second: some View) -> ProgressView { ProgressView() }
+    static func buildOptional<Content: View>(_ content: Content?) -> OptionalView<Content> { OptionalView() }
 }
 
 @propertyWrapper
@@ -48,13 +72,17 @@ struct State<Value> {
 // MARK: UIKit
 
 @MainActor
-class UIResponder {}
+class UIResponder {
+    init() {}
+}
 
 @MainActor
 protocol UIWindowSceneDelegate {}
 
 @MainActor
-class UIViewController {}
+class UIViewController {
+    init() {}
+}
 
 @MainActor
 class UIWindow {
@@ -72,16 +100,12 @@ class UISceneSession {}
 // MARK: The app's own screens
 
 struct LibraryView: View {
-    var body: Never { fatalError("only compiled") }
-}
-
-struct RecoveryView: View {
-    init(_ error: any Error, retry: @escaping () -> Void) {}
+    init(_ dbQueue: DatabaseQueue) {}
     var body: Never { fatalError("only compiled") }
 }
 
 final class ProgressViewController: UIViewController {}
 final class LibraryViewController: UIViewController {}
 final class RecoveryViewController: UIViewController {
-    init(_ error: any Error) {}
+    init(_ error: any Error) { super.init() }
 }

@@ -2,3 +2,4 @@
 
 private func rebuildThumbnails() throws {}
 private func removeOrphans() throws {}
+private let bundleVersion = "3.0"

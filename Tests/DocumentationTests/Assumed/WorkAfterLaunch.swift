@@ -2,7 +2,8 @@
 
 private var libraryPath: String { "" }
 private func makeManager(_ dbQueue: DatabaseQueue) throws -> MigrationManager { manager }
-private var result: Result<MigrationReport, any Error>? {
-    get { nil }
+private enum Phase { case ready(DatabaseQueue) }
+private var phase: Phase {
+    get { fatalError("only compiled") }
     set {}
 }

@@ -166,7 +166,7 @@ struct MigrationLockTests {
         #expect(
             error.description == """
                 Migrations.lock: fill does something else. Undo that, since people have the migrations as they were, and \
-                write a new one. What has not shipped, or is meant, MigrationLock.record(_:writing:) takes with .everything.
+                write a new one. If it has not shipped, call MigrationLock.record(_:writing:) with .everything.
                 fill
                   was: INSERT INTO book (title) VALUES ('Emma')
                   was: UPDATE book SET title = 'a;\\nb' WHERE id = 1
