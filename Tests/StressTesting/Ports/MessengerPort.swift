@@ -4,7 +4,7 @@ import GRDB
 import MigrationTesting
 import SchemaMigrations
 
-/// A messenger with two databases, whose migrations have ways back, and whose people go back to older versions.
+/// A messenger with two databases, whose migrations have down migrations, and whose people go back to older versions.
 struct MessengerPort: Port {
     static let name = "messenger"
     static let releases = 3
