@@ -74,6 +74,13 @@ protocol StepBatches: Sendable {
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
         -> Bool
 
+    /// Returns true if there are rows for which the step has to run again.
+    func isNeededAgain(_ db: Database) throws -> Bool
+
     /// Returns a title for rows that are set aside.
     func title(of rows: [[String]]) -> String
+}
+
+extension StepBatches {
+    func isNeededAgain(_ db: Database) -> Bool { false }
 }

@@ -12,6 +12,10 @@ struct DeferredDatabaseStep: BatchWork {
         try place.database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { try batches.begin($0) }
     }
 
+    func isNeededAgain() throws -> Bool {
+        try place.database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { try batches.isNeededAgain($0) }
+    }
+
     func run(_ batch: Batch) throws -> BatchOutcome {
         // Waits outside the access to the database, so that the app can use its connection meanwhile.
         try waitWhileBusy(upTo: batch.patience) {

@@ -19,25 +19,39 @@ extension MigrationManager {
     ///
     /// A row that fails is set aside, and each run retries it.
     ///
+    /// Rows in the old form may come later, too: from an older build, from another device, from a backup. Say which rows these
+    /// are, and each `runDeferred` looks for them, wherever their keys are:
+    ///
+    /// ```swift
+    /// manager.afterMigratingToVersion("2.1", in: dbQueue, overRowsOf: "photo", again: "hash IS NULL") { db, rows in
+    ///     try db.execute(literal: "UPDATE photo SET hash = sha(data) WHERE \(rows.condition)")
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - version: above that of every step registered before for the database.
     ///   - database: the database.
     ///   - table: a table with a primary key, also of text or of several columns. `migrate()` refuses others: SQLite may
     ///     renumber the rows of a table without a key. For these, for views and for virtual tables, use a cursor.
     ///   - onFreshInstall: whether the step runs in a new database.
+    ///   - condition: the SQL condition for rows that need the step. The step visits these alone, and runs again whenever
+    ///     `runDeferred` finds one. A row for which it holds after the step has visited it has failed. An index for it, such as
+    ///     `CREATE INDEX photo_old ON photo(id) WHERE hash IS NULL`, makes looking free.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.
     ///   - body: does the rows of a batch, in a transaction. If it throws, or takes longer than 250 ms, the batch is
     ///     rolled back, and a smaller one is tried.
     public func afterMigratingToVersion(
         _ version: AppVersion, in database: any DatabaseWriter, overRowsOf table: String,
-        onFreshInstall: FreshInstallRule = .skip, fileID: StaticString = #fileID,
+        onFreshInstall: FreshInstallRule = .skip, again condition: SQL? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line, run body: @escaping @Sendable (Database, DeferredRows) throws -> Void
     ) {
         register(
-            RowBatches(table: SQLName(table), body: body, limitsTime: environment.limitsTime), version,
-            database, onFreshInstall,
-            SourceLocation(fileID: fileID, line: line))
+            RowBatches(
+                table: SQLName(table), condition: condition, body: body,
+                limitsTime: environment.limitsTime), version, database, onFreshInstall,
+            hasCondition: condition != nil, SourceLocation(fileID: fileID, line: line))
     }
 
     /// Registers a step that works in a database after the launch, in batches of calls that say where the next one
@@ -66,11 +80,11 @@ extension MigrationManager {
 
     private func register(
         _ batches: any StepBatches, _ version: AppVersion, _ database: any DatabaseWriter,
-        _ onFreshInstall: FreshInstallRule, _ source: SourceLocation
+        _ onFreshInstall: FreshInstallRule, hasCondition: Bool = false, _ source: SourceLocation
     ) {
         let place = place(of: database)
         register(
             version, .batches(DeferredDatabaseStep(place: place, batches: batches)), in: place,
-            onFreshInstall: onFreshInstall, source: source)
+            onFreshInstall: onFreshInstall, hasCondition: hasCondition, source: source)
     }
 }

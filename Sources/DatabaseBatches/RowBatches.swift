@@ -9,6 +9,8 @@ struct RowBatches: StepBatches {
     private static let longestCount: Duration = .milliseconds(500)
 
     let table: SQLName
+    /// The condition for rows that need the step; nil if all do.
+    let condition: SQL?
     let body: @Sendable (Database, DeferredRows) throws -> Void
     /// False if counting takes as long as it takes.
     let limitsTime: Bool
@@ -23,11 +25,19 @@ struct RowBatches: StepBatches {
         var isEmpty: Bool { !hasNulls && range == nil }
     }
 
-    /// Returns where the step begins; nowhere yet, if the table does not exist.
+    /// Returns where the step begins; nowhere yet, if the table does not exist, or has no column that the condition names.
     ///
     /// A later release may have dropped it. That is the step's failure, and no reason to keep the app from launching.
     func begin(_ db: Database) throws -> StepPosition {
-        guard let key = try TableKey(of: table, db) else { return StepPosition() }
+        guard let key = try TableKey(of: table, where: condition, db) else { return StepPosition() }
+        do {
+            return try start(key, db)
+        } catch let error as DatabaseError where condition != nil && error.isAboutStatement {
+            return StepPosition()
+        }
+    }
+
+    private func start(_ key: TableKey, _ db: Database) throws -> StepPosition {
         let rest = Rest(
             key: key.columns.map(\.text), hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
         var position = StepPosition()
@@ -36,7 +46,7 @@ struct RowBatches: StepBatches {
             observing: nil, until: limitsTime ? .now + Self.longestCount : nil,
             orThrow: BatchTimeOver())
         do {
-            try interrupter.allowInterrupts(of: db) { position.total = try key.count("1", db) }
+            try interrupter.allowInterrupts(of: db) { position.total = try key.count(db) }
         } catch is BatchTimeOver {
             position.total = rest.range?.estimatedCount
         }
@@ -46,14 +56,14 @@ struct RowBatches: StepBatches {
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
         -> Bool
     {
-        guard let key = try TableKey(of: table, db) else {
+        guard let key = try TableKey(of: table, where: condition, db) else {
             throw MigrationError(
                 .stepFailed, "there is no table \(table)",
                 remedy: "Name the table as it is once `migrate()` has returned.")
         }
         var known = try position.cursor(as: Rest.self)
         if known == nil {
-            position = try begin(db)
+            position = try start(key, db)
             known = try position.cursor(as: Rest.self)
         }
         guard var rest = known else { return true }
@@ -68,7 +78,7 @@ struct RowBatches: StepBatches {
             let condition = key.condition(row)
             let count = try key.count(condition, db)
             if count > 0 {
-                try run(condition, title(of: [row.literals]), smallerSize: nil, body, db)
+                try run(condition, title(of: [row.literals]), smallerSize: nil, body, key, db)
             }
             position.setAside.remove(at: index)
             position.done += count
@@ -85,7 +95,7 @@ struct RowBatches: StepBatches {
                     : "\(next.count) rows of table \(table)\(next.last.isNumber ? " up to \(next.last)" : "")"
                 // Rows without an order cannot be halved.
                 let smaller = next.count > 1 && !next.last.hasNull ? next.count / 2 : nil
-                try run(next.condition, title, smallerSize: smaller, body, db)
+                try run(next.condition, title, smallerSize: smaller, body, key, db)
             }
             try position.advance(to: rest, done: isAside ? 0 : next?.count ?? 0)
         }
@@ -93,11 +103,20 @@ struct RowBatches: StepBatches {
     }
 
     private func run(
-        _ condition: SQL, _ title: String, smallerSize: Int?, _ body: BatchBody, _ db: Database
+        _ rows: SQL, _ title: String, smallerSize: Int?, _ body: BatchBody, _ key: TableKey, _ db: Database
     ) throws {
         try body.run(title, smallerSize: smallerSize, isRow: true, db) {
-            try self.body(db, DeferredRows(condition: condition))
+            try self.body(db, DeferredRows(condition: rows))
+            guard condition != nil, try key.count(rows, db) > 0 else { return }
+            throw MigrationError(
+                .stepFailed, "the step has visited it, and its condition still holds",
+                remedy: "Let the step change what its condition asks for, or throw an error that says why it cannot.")
         }
+    }
+
+    func isNeededAgain(_ db: Database) throws -> Bool {
+        guard condition != nil, let key = try TableKey(of: table, where: condition, db) else { return false }
+        return try key.hasRows(db)
     }
 
     /// Takes the next rows off the rest; nil if there are none.

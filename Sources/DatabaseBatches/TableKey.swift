@@ -12,12 +12,16 @@ struct TableKey {
     private let nullable: [SQLName]
     /// The encoding of the database's texts.
     private let encoding: TextEncoding
+    /// The condition for the rows that count; nil if all do.
+    private let condition: SQL?
 
     /// Reads the key of a table; nil if there is no such table.
     ///
+    /// - Parameter condition: the condition for the rows that count; nil if all do.
     /// - Throws: `MigrationError`, when the table has no key that stays.
-    init?(of table: SQLName, _ db: Database) throws {
+    init?(of table: SQLName, where condition: SQL?, _ db: Database) throws {
         self.table = table
+        self.condition = condition
         let found = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -75,8 +79,10 @@ extension TableKey {
         let order = columns.map { "\($0.sql)\(ascending ? "" : " DESC")" }.joined(separator: ", ")
         return try fetchKey(
             db,
-            "SELECT \(sql: selection) FROM \(sql: table.inMain) WHERE \(sql: hasNoNull) ORDER BY \(sql: order) LIMIT 1"
-        )
+            """
+            SELECT \(sql: selection) FROM \(sql: table.inMain) WHERE \(including(SQL(sql: hasNoNull)))
+            ORDER BY \(sql: order) LIMIT 1
+            """)
     }
 
     /// Returns the key of the last row of a batch; nil if the range has fewer rows.
@@ -89,6 +95,9 @@ extension TableKey {
             ORDER BY \(sql: columns.sql) LIMIT 1 OFFSET \(size - 1)
             """)
     }
+
+    /// Counts all rows that count.
+    func count(_ db: Database) throws -> Int { try count(including("1"), db) }
 
     func count(_ condition: SQL, _ db: Database) throws -> Int {
         let (sql, arguments) = try SQL("SELECT count(*) FROM \(sql: table.inMain) WHERE \(condition)").build(
@@ -122,9 +131,15 @@ extension TableKey {
 extension TableKey {
     /// Returns true if the key of any row has a NULL; such rows have no order, and are a batch of their own.
     func hasNulls(_ db: Database) throws -> Bool {
-        guard let condition = nullCondition else { return false }
+        try nullCondition.map { try hasRows(where: $0, db) } ?? false
+    }
+
+    /// Returns true if there are rows that count.
+    func hasRows(_ db: Database) throws -> Bool { try hasRows(where: "1", db) }
+
+    private func hasRows(where condition: SQL, _ db: Database) throws -> Bool {
         let (sql, arguments) = try SQL(
-            "SELECT EXISTS (SELECT 1 FROM \(sql: table.inMain) WHERE \(condition))"
+            "SELECT EXISTS (SELECT 1 FROM \(sql: table.inMain) WHERE \(including(condition)))"
         ).build(db)
         return try Bool.fetchOne(db, sql: sql, arguments: arguments) ?? false
     }
@@ -148,13 +163,19 @@ extension TableKey {
         let lower = comparison(range.isLowerDone ? ">" : ">=", range.lower)
         let upper = comparison("<=", range.upper)
         let ends: SQL = "likelihood(\(lower), 0.001) AND likelihood(\(upper), 0.001)"
-        return nullable.isEmpty ? ends : "\(ends) AND \(sql: hasNoNull)"
+        return including(nullable.isEmpty ? ends : "\(ends) AND \(sql: hasNoNull)")
     }
 
     /// The condition for one row; for a key with a NULL, of all such rows.
     func condition(_ key: RowKey) -> SQL {
-        if key.hasNull, let nullCondition { return nullCondition }
-        return comparison("=", key)
+        if key.hasNull, let nullCondition { return including(nullCondition) }
+        return including(comparison("=", key))
+    }
+
+    /// The condition for those rows of a condition that count.
+    private func including(_ rows: SQL) -> SQL {
+        // The line ends a comment that the condition may end in.
+        condition.map { "\(rows) AND (\($0)\n)" } ?? rows
     }
 
     private func comparison(_ sign: String, _ key: RowKey) -> SQL {

@@ -11,6 +11,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     let newerDatabases: SchemaOptions.NewerDatabaseRule
     /// The identifiers of migrations that shipped, and that the migrator no longer has.
     let removed: Set<String>
+    /// The identifiers of migrations that older builds of the app can live with.
+    let compatible: Set<String>
     /// The maker of a copy before migrations run; nil for none.
     let backups: BackupMaker?
     let database: any DatabaseWriter
@@ -24,7 +26,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         let history = try GRDBHistory(db)
         let applied = history.applied
         let newer = try history.newer(than: migrator, ignoring: removed)
-        if !newer.isEmpty, newerDatabases != .allow {
+        if newerDatabases != .allow, try !CompatibleMigrations.contains(newer, db) {
             throw MigrationError(
                 .newerThanThisProcess,
                 "The database has had \(newer.joined(separator: ", ")), which GRDB's migrator does not know.",
@@ -33,7 +35,11 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
                     pass their identifiers as ignoring: to the schema step. Nothing was changed.
                     """)
         }
-        return (PendingSchema(apply: covered.filter { !applied.contains($0) }), newer)
+        return (
+            PendingSchema(
+                apply: covered.filter { !applied.contains($0) },
+                correctsLedger: try !CompatibleMigrations.contains(compatible.intersection(applied), db)), newer
+        )
     }
 
     func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
@@ -45,6 +51,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         }
         if let copy { BackupMaker.finish(copy) }
         let after = try applied()
+        try markCompatible(after)
         return SchemaStepOutcome(
             applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
             databaseSize: database.fileSize)
@@ -61,6 +68,18 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
                 let applied = try GRDBHistory(db).applied
                 return try covered.allSatisfy(applied.contains) ? nil : backups.copy(db)
             }
+        }
+    }
+
+    /// Tells older builds which migrations they can live with.
+    ///
+    /// In a transaction of its own, since GRDB has committed each migration. If the process dies before, older builds refuse the
+    /// database until the next launch of this one.
+    private func markCompatible(_ applied: Set<String>) throws {
+        let marks = compatible.intersection(applied)
+        guard !marks.isEmpty else { return }
+        try database.unsafeReentrantWrite { db in
+            try db.withWriteTransaction(waitingUpTo: busyTimeout) { try CompatibleMigrations.add(marks, db) }
         }
     }
 

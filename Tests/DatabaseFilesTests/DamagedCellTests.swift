@@ -55,6 +55,21 @@ struct DamagedCellTests {
         #expect(try salvagedIDs() == (1...20).filter { $0 != 8 })
     }
 
+    @Test("keeps the rows behind those of which nothing can be read, whatever ids these seem to have")
+    func unreadableCells() throws {
+        let root = try pages.root("note")
+        let places = try (10..<16).map { try pages.cell($0, of: root) }
+        try pages.change { data in
+            for (index, place) in places.enumerated() {
+                // More of them ascend than of those behind them.
+                data[place + 1] = UInt8(100 + index)
+                // No header of a record is as long.
+                data[place + 2] = 120
+            }
+        }
+        #expect(try salvagedIDs() == Array(1...10) + Array(17...20))
+    }
+
     @Test("keeps a row whose size is damaged", arguments: [2, 9, 20], [4, 20] as [UInt8])
     func size(id: Int, size: UInt8) throws {
         let place = try pages.cell(id - 1, of: pages.root("note"))

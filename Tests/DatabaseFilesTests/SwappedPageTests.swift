@@ -71,6 +71,41 @@ struct SwappedPageTests {
         try expectAllRows()
     }
 
+    @Test(
+        "gets them back when both tables begin with the other's only page, and one may hold what the other has"
+    )
+    func onlyPages() throws {
+        let schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE child(name TEXT NOT NULL, image BLOB, number INTEGER NOT NULL);
+                CREATE TABLE typed(x INTEGER, y TEXT, z REAL);
+                """)
+        let path = folder.path("two.sqlite")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.write { db in
+            for id in 1...30 {
+                let image = Data(repeating: UInt8(id), count: 3)
+                try db.execute(
+                    sql: "INSERT INTO child VALUES (?, ?, ?)", arguments: ["child \(id)", image, id])
+                // SQLite lets a column for numbers have texts, and some apps write them.
+                let x: any DatabaseValueConvertible = id % 5 == 0 ? "x" : id
+                try db.execute(
+                    sql: "INSERT INTO typed VALUES (?, ?, ?)",
+                    arguments: [x, "typed \(id)", Double(id) + 0.25])
+            }
+        }
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        try pages.swap(pages.root("child"), pages.root("typed"))
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(report.description.hasPrefix("60 entries were saved (child: 30, typed: 30)."), "\(report)")
+        let salvaged = try DatabaseQueue(path: path)
+        #expect(try salvaged.integers("SELECT count(*) FROM child WHERE name = 'child ' || rowid") == [30])
+        #expect(try salvaged.integers("SELECT count(*) FROM typed WHERE y = 'typed ' || rowid") == [30])
+        try salvaged.close()
+    }
+
     @Test("gets them back when the page with children is not where other pages with children are")
     func depth() throws {
         let queue = try DatabaseQueue(path: path)

@@ -88,6 +88,50 @@ struct GRDBSchemaStepTests {
         #expect(try database.strings("SELECT identifier FROM grdb_migrations") == ["v1", "v2"])
     }
 
+    @Test("needs no version, and then comes first and is called by its kind")
+    func withoutVersion() throws {
+        let events = BridgeLog()
+        func launch(_ version: String, _ migrator: DatabaseMigrator) throws -> MigrationReport {
+            let manager = try app.manager(
+                version, options: MigrationOptions(onEvent: { events.add("\($0)") }))
+            manager.whenMigratingToVersion(
+                migrate: migrator, in: database, fileID: "App/Migrations.swift", line: 7)
+            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+                try db.execute(sql: "INSERT INTO v1 VALUES (1)")
+            }
+            return try manager.migrate()
+        }
+        let first = try launch("1.0", migrator(["v1"]))
+        #expect(first.schemaSteps.texts == ["Library: schema step in library.sqlite: v1"])
+        #expect(first.completed.versions == ["1.0"])
+        #expect(first.schemaSteps.map(\.work.version) == ["0"])
+        let second = try launch("2.0", migrator())
+        #expect(second.launch == .upgrade(from: "1.0"))
+        #expect(second.schemaSteps.texts == ["Library: schema step in library.sqlite: v2, v3"])
+        var failing = migrator()
+        failing.registerMigration("addPages") { try $0.execute(sql: "ALTER TABLE bok ADD COLUMN pages") }
+        let error = try #require(throws: MigrationError.self) { try launch("2.0", failing) }
+        #expect(error.version == nil)
+        #expect(
+            error.description.hasPrefix(
+                "Library: schema step (Migrations.swift:7) failed: migration `addPages` failed: SQLite error 1"
+            ))
+        #expect(try launch("2.0", migrator()).schemaSteps.isEmpty)
+        #expect(events.lines.contains { $0.contains("schema step") })
+        #expect(events.lines.allSatisfy { !$0.contains("schema step 0") }, "\(events.lines)")
+
+        let text = try mistakes { manager in
+            manager.whenMigratingToVersion("1.0", in: database) { _ in }
+            manager.whenMigratingToVersion(
+                migrate: migrator(), in: database, fileID: "App/Migrations.swift", line: 7)
+        }
+        #expect(
+            text == """
+                Library: schema step is registered after 1.0 (Migrations.swift:7). Register a schema step without a version before \
+                the other steps of its database.
+                """)
+    }
+
     @Test("adopts a database that GRDB's migrator has migrated without a manager")
     func takesOver() throws {
         try migrator().migrate(database, upTo: "v2")
@@ -220,6 +264,43 @@ struct GRDBSchemaStepTests {
         let report = try launch(migrator(["v1", "v2"]))
         #expect(report.schemaSteps == [])
         #expect(report.newerDatabases.map(\.schemaVersions) == [["v3"]])
+    }
+
+    /// Launches an app that says which of its migrations older builds can live with.
+    private func launch(_ version: String, _ identifiers: [String], compatible: Set<String>) throws
+        -> MigrationReport
+    {
+        let manager = try app.manager(version)
+        manager.whenMigratingToVersion(migrate: migrator(identifiers), compatible: compatible, in: database)
+        return try manager.migrate()
+    }
+
+    @Test("goes on in a newer database if it has only had compatible migrations, and reports them")
+    func compatible() throws {
+        _ = try launch("1.0", ["v1"], compatible: [])
+        _ = try launch("2.0", ["v1", "v2"], compatible: ["v2"])
+        let report = try launch("1.0", ["v1"], compatible: [])
+        #expect(report.launch == .downgrade(from: "2.0"))
+        #expect(report.newerDatabases.map(\.schemaVersions) == [["v2"]])
+
+        _ = try launch("3.0", ["v1", "v2", "v3"], compatible: ["v2"])
+        let error = try #require(throws: MigrationError.self) { try launch("1.0", ["v1"], compatible: []) }
+        #expect(error.code == .newerThanThisProcess)
+        #expect(
+            error.description.contains("The database has had v2, v3, which GRDB's migrator does not know."))
+    }
+
+    @Test("learns of compatible migrations from a later build, or after a crash")
+    func latelyCompatible() throws {
+        _ = try launch("2.0", ["v1", "v2"], compatible: [])
+        #expect(throws: MigrationError.self) { try launch("1.0", ["v1"], compatible: []) }
+        let report = try launch("2.0", ["v1", "v2"], compatible: ["v2"])
+        #expect(report.schemaSteps.allSatisfy { $0.schemaVersions.isEmpty })
+        #expect(try launch("1.0", ["v1"], compatible: []).newerDatabases.count == 1)
+        let changes = try database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+        _ = try launch("2.0", ["v1", "v2"], compatible: ["v2"])
+        _ = try launch("2.0", ["v1", "v2"], compatible: ["v2"])
+        #expect(try database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") } == changes)
     }
 
     @Test("cannot roll back, which is a mistake in the registration")

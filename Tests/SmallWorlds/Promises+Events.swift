@@ -212,6 +212,9 @@ extension Promises {
 
     /// Notes that the first database has got its tables, which leaves the move less to do: it has got further.
     mutating func noteTables(_ before: Promises) {
+        for (place, memory) in places where memory.data.hasTables && !memory.hasTables {
+            if before.places[place]?.data.hasTables == false { places[place]?.hasLateTables = true }
+        }
         let place = Place.database(0)
         guard places[place]?.data.hasTables == true, before.places[place]?.data.hasTables == false else {
             return
@@ -225,7 +228,7 @@ extension Promises {
             if isDowngrade(place) || (places[place]?.newest).map({ $0 > release }) == true {
                 places[place]?.late.formUnion(new)
             }
-            guard write == .insert else { continue }
+            guard write == .insert || places[place]?.hasLateTables == true else { continue }
             for step in app.steps where step.work == .rows && step.place == place {
                 places[place]?.between[step.id, default: []].formUnion(new)
             }

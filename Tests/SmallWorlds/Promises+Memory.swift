@@ -42,6 +42,8 @@ extension Promises {
         var fatal: [Int: Fatal] = [:]
         /// The rows that a deferred step may visit though they are in the new form.
         var between: [Int: Set<Int>] = [:]
+        /// True if the app has made the tables when its managers had finished, so that no deferred step has noted which rows there are.
+        var hasLateTables = false
         /// Values that an older release has written after a newer one was here.
         var late: Set<Int> = []
         /// True if a closure may have run without its record.

@@ -10,6 +10,8 @@ public let allStressTests: [any StressTest] = [
     FleetTest(),
     WorldsTest(),
     SuccessionTest(),
+    LateTest(),
+    PortTest(),
     PlacesTest(),
     SalvageTest(),
     SalvageSpeedTest(),

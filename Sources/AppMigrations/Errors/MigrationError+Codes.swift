@@ -5,7 +5,7 @@ extension MigrationError {
         public let description: String
 
         /// The code's number, which never changes: the last three digits of the code of the error as an `NSError`.
-        public let number: Int
+        package let number: Int
 
         private init(_ name: String, _ number: Int) {
             description = name

@@ -27,14 +27,14 @@ extension MigrationManager {
             let plan = try plan()
             guard work.kind != .schemaStep else {
                 throw MigrationError(
-                    .misuse, "\(work.kind) \(work.version) cannot be skipped",
+                    .misuse, "\(work.id.title) cannot be skipped",
                     remedy: "Retry it with migrate(retrying:): the app's code relies on its tables.",
                     work: work)
             }
             guard let pending = (plan.pending + plan.deferred).first(where: { plan.work(of: $0) == work })
             else {
                 throw MigrationError(
-                    .misuse, "\(work.kind) \(work.version) is not pending",
+                    .misuse, "\(work.id.title) is not pending",
                     remedy: "pending() returns the work that is.", work: work)
             }
             var journal = Journal(plan, timeout: patience)
@@ -46,14 +46,13 @@ extension MigrationManager {
     /// Marks a step as not run, so that it starts over.
     ///
     /// ```swift
-    /// if try manager.migrate().returnedFromDowngrade {
-    ///     for work in manager.work where work.version == "2.1-1" { try manager.rerun(work) }
-    ///     try manager.migrate()
-    /// }
+    /// for work in manager.work where work.version == "2.1-1" { try manager.rerun(work) }
+    /// try manager.migrate()
     /// ```
     ///
-    /// For a step whose work an older version of the app has undone meanwhile, or a deferred step whose table or cursor has
-    /// changed. Where there is no record, does nothing. The next ``migrate(through:retrying:)`` runs it; a deferred one, the
+    /// For a deferred step whose table or cursor has changed, or a step whose work a repair has undone. If rows in the old form
+    /// may come later, from an older version of the app for instance, let the step say so itself, with `again:`: then no crash
+    /// comes in between. Where there is no record, does nothing. The next ``migrate(through:retrying:)`` runs it; a deferred one, the
     /// next run after that.
     ///
     /// - Parameter work: a registered step, from ``work`` or from the history.
@@ -65,7 +64,7 @@ extension MigrationManager {
                 let step = registration.due[index].closures.first(where: { $0.id == work.id })
             else {
                 throw MigrationError(
-                    .misuse, "\(work.kind) \(work.version) cannot be run again",
+                    .misuse, "\(work.id.title) cannot be run again",
                     remedy: "Pass a step that is registered, as `work` returns them.", work: work)
             }
             guard step.onFreshInstall != .only else {

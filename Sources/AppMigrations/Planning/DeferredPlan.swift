@@ -20,6 +20,8 @@ struct DeferredPlan {
     /// The plan for all places that can be read.
     let readable: LaunchPlan
     let unreadable: [Unreadable]
+    /// The errors of conditions, which say nothing about whether their steps are needed again.
+    let failures: [MigrationError]
 
     var isEmpty: Bool { readable.deferred.isEmpty }
 }

@@ -142,9 +142,6 @@ final class LaunchPlan: Sendable {
         }
     }
 
-    /// True if settled work is needed again.
-    var hasReopened: Bool { places.contains { !$0.reopened.isEmpty } }
-
     /// Returns true if the record in a database names a store that the manager uses no longer.
     func takesOver(_ place: PlacePlan) -> Bool {
         namesAnotherStore(place) && places[0].state.record == nil

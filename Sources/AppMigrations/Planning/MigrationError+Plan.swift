@@ -26,14 +26,14 @@ extension MigrationError {
         self.init(
             obstacle?.code ?? .stepFailed,
             "the condition of \(step.titleAndSource) failed: \(error.quotation)",
-            remedy: obstacle?.remedy ?? "Nothing was run. Fix the condition.", work: work,
+            remedy: obstacle?.remedy ?? "Fix the condition.", work: work,
             underlyingError: error)
     }
 
-    /// Creates the error for a step whose condition holds after the step has run again.
+    /// Creates the error for a step whose condition holds after the step has run.
     static func stillNeeded(_ step: MigrationStep, _ work: MigrationWork) -> MigrationError {
         MigrationError(
-            .stepFailed, "\(step.titleAndSource) has run again, and its condition still holds",
+            .stepFailed, "\(step.titleAndSource) has run, and its condition still holds",
             remedy: "Let the step change what its condition asks for: otherwise each launch would run it.",
             work: work)
     }

@@ -99,8 +99,17 @@ extension LaunchPlan.PlacePlan {
     /// Returns true if the place has written down all that this launch has to say.
     func isWritten(_ request: LaunchRequest, isComplete: Bool) -> Bool {
         var record = record
+        // What runs again is written down with its start.
+        for id in reopened { record?[id] = state.record?[id] }
         if isComplete { record?.finish(launch, current: request.current) }
         return state.record == record && state.hasLaunched(request.current, in: request.line)
+    }
+
+    /// Returns true if steps have conditions that can be asked once a schema step has run.
+    func hasConditions(after schemaStep: MigrationStep) -> Bool {
+        steps.closures.contains {
+            $0.hasCondition && !$0.isDeferred && $0.version >= schemaStep.version && record?.isDone($0.id) == true
+        }
     }
 
     /// The work that is pending in this place, whatever the target.

@@ -44,9 +44,10 @@ extension RunInput {
                 unreadable.append(.init(steps: steps, error: error, manager: manager))
             }
         }
+        var failures: [MigrationError] = []
         let plan = try LaunchPlan(
-            request, states, of: due, deadlines: registration.deadlines, answer: &answer,
-            asking: caller.adoption)
+            request, registration.askingDeferred(states, of: due) { failures.append($0) }, of: due,
+            deadlines: registration.deadlines, answer: &answer, asking: caller.adoption)
         guard plan.isReadyForDeferred else {
             // A newer app may have been in a database since.
             throw unreadable.first?.error
@@ -55,7 +56,7 @@ extension RunInput {
                     remedy: "Call migrate() first, and runDeferred() when it has succeeded.",
                     manager: manager)
         }
-        return DeferredPlan(readable: plan, unreadable: unreadable)
+        return DeferredPlan(readable: plan, unreadable: unreadable, failures: failures)
     }
 }
 

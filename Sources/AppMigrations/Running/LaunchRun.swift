@@ -32,7 +32,9 @@ extension RunInput {
         while try run.runToClosure() {
             // A closure may have brought another file to the place of a database, for instance.
             do {
-                guard try plan(run.journal.states(after: look())).works != run.worksLeft else { continue }
+                let next = try plan(run.journal.states(after: look()))
+                if let error = next.stillNeeded(among: run.tally.completed) { throw error }
+                guard next.works != run.worksLeft else { continue }
                 try run.journal.save()
                 run = LaunchRun(self, try plan(look()), caller, run.tally)
             } catch {
@@ -41,7 +43,7 @@ extension RunInput {
             }
             run.showProgress(after: progress.completedUnitCount)
         }
-        if first.hasReopened || run.plan.hasReopened {
+        if registration.hasConditions, !run.tally.completed.isEmpty {
             try run.journal.save()
             if let error = try plan(look()).stillNeeded(among: run.tally.completed) { throw error }
         }
@@ -103,7 +105,7 @@ final class LaunchRun: Run {
                 throw stop(with: isMissing(missing, before: pending))
             }
             try perform(StepRun(pending, number: index, of: count, in: self))
-            if mayChangePlan(pending.step) { return true }
+            if mayChangePlan(pending) { return true }
         }
         return false
     }
@@ -112,7 +114,9 @@ final class LaunchRun: Run {
     var worksLeft: Set<MigrationWork> { plan.works.subtracting(ended) }
 
     /// Returns true if a step that has run may have changed what databases hold, and one of them, or the end, comes next.
-    private func mayChangePlan(_ step: MigrationStep) -> Bool {
+    private func mayChangePlan(_ pending: LaunchPlan.PendingStep) -> Bool {
+        let step = pending.step
+        if step.isSchemaStep { return plan.places[pending.place].hasConditions(after: step) }
         guard step.kind == .closure || step.kind == .deferredClosure,
             plan.places.contains(where: \.steps.worksInDatabases)
         else { return false }
@@ -210,7 +214,7 @@ extension LaunchPlan {
         for name in databasesOfOtherStores { caller.tell(.databaseOfAnotherStore(name)) }
     }
 
-    /// Returns the error for work that has run again, and would at each launch.
+    /// Returns the error for work that has run, and would at each launch.
     fileprivate func stillNeeded(among completed: [MigrationWork]) -> MigrationError? {
         let needed = pending.first { pending in
             completed.contains(work(of: pending)) && places[pending.place].reopened.contains(pending.step.id)

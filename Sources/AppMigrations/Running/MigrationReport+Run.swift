@@ -24,7 +24,7 @@ extension DeferredReport {
             }
         }
         pending = plan.readable.pendingDeferred(after: run) + unreadable
-        failures = (run?.failures ?? []) + plan.unreadable.map(\.error)
+        failures = plan.failures + (run?.failures ?? []) + plan.unreadable.map(\.error)
         self.isRunningElsewhere = isRunningElsewhere || run?.isRunningElsewhere ?? false
         canContinue =
             pending.count - unreadable.count > run?.stuck.count ?? 0

@@ -59,12 +59,16 @@ final class StepRun {
             guard let lock = try run.deferredLock(for: pending, isBegun: false) else { return .heldElsewhere }
             self.lock = lock
             let record = try run.store(of: pending).record(of: run.manager)
+            let place = run.plan.places[pending.place]
             // A launch may be the first one to write in this place; for a deferred run, a record was there.
-            let isFirst = run.plan.places[pending.place].state.record == nil
-            guard record.map({ $0[step.id]?.isSettled != true }) ?? isFirst else { return endedElsewhere() }
+            guard record != nil || place.state.record == nil else { return endedElsewhere() }
+            let state = record?[step.id]
+            let isSettled = state?.isSettled == true
+            // What runs again is settled until its start is written.
+            guard !isSettled || place.reopened.contains(step.id) else { return endedElsewhere() }
             // Others may run their batches between those of this run; a closure keeps the lock until its end.
             if step.kind == .batches { release() }
-            return start(from: record?[step.id])
+            return start(from: isSettled ? nil : state)
         } catch {
             return .notStarted(error)
         }

@@ -13,6 +13,13 @@ package protocol BatchWork: Sendable {
     ///
     /// - Throws: ``BatchFailure``, when the body throws or takes too long; then the batch was rolled back.
     func run(_ batch: Batch) throws -> BatchOutcome
+
+    /// Returns true if the step has run, and is needed again. Any thread.
+    func isNeededAgain() throws -> Bool
+}
+
+extension BatchWork {
+    package func isNeededAgain() -> Bool { false }
 }
 
 /// A batch to run.

@@ -78,7 +78,7 @@ package final class MigrationStep: Sendable {
     var title: String {
         switch kind {
         case .versionChange: "a closure for a version change"
-        case .schemaStep: "schema step \(version)"
+        case .schemaStep: id.title
         case .batches, .deferredClosure: "deferred step \(version)"
         case .closure, .transaction: "step \(version)"
         }

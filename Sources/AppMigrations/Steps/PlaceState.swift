@@ -74,7 +74,8 @@ package final class PlaceState: Sendable {
     /// Returns the state of the place with another record.
     func with(_ record: MigrationRecord) -> PlaceState {
         PlaceState(
-            storeID: storeID, record: record, seen: seen, evidence: .empty, pending: pending, newer: newer)
+            storeID: storeID, record: record, seen: seen, evidence: .empty, pending: pending, newer: newer,
+            needed: needed)
     }
 
     /// Returns the state for a manager to which steps of others have come.
@@ -86,10 +87,11 @@ package final class PlaceState: Sendable {
     }
 
     /// Returns the state of a place in which settled work is needed again.
-    func needing(_ needed: Set<WorkID>) -> PlaceState {
-        PlaceState(
+    func needing(_ steps: [MigrationStep]) -> PlaceState {
+        guard !steps.isEmpty else { return self }
+        return PlaceState(
             storeID: storeID, record: record, seen: seen, evidence: evidence, pending: pending, newer: newer,
-            needed: needed)
+            needed: needed.union(steps.map(\.id)))
     }
 
     /// Returns true if a version was launched here.

@@ -23,6 +23,23 @@ struct PlaceSteps: Sendable {
     /// True if some of them work in a database.
     var worksInDatabases: Bool { !schemaSteps.isEmpty || closures.contains(where: \.worksInDatabase) }
 
+    /// Returns true if a step has a condition that can be asked.
+    ///
+    /// Before the step has run, there may be nothing yet that its condition could ask about, as while a schema step that it
+    /// builds on is pending: an older build may have undone a migration.
+    func canAsk(_ step: MigrationStep, _ state: PlaceState) -> Bool {
+        step.hasCondition && state.record?.isDone(step.id) == true
+            && zip(schemaSteps, state.pending).allSatisfy { $0.version > step.version || $1.isEmpty }
+    }
+
+    /// Returns the versions of the deferred steps that had to be done before a step that has run.
+    func finished(_ state: PlaceState) -> [AppVersion] {
+        guard let record = state.record else { return [] }
+        let closures = closures.filter { record.isDone($0.id) }
+        let schemaSteps = zip(schemaSteps, state.pending).filter { $1.isEmpty }.map(\.0)
+        return (closures + schemaSteps).flatMap(\.finishing)
+    }
+
     mutating func add(_ step: MigrationStep) {
         if step.isSchemaStep { schemaSteps.append(step) } else { closures.append(step) }
     }

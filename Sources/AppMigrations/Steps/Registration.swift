@@ -25,7 +25,8 @@ struct Registration: Sendable {
     /// True if each step is above the one before it in its place, all are due, and none finishes another one.
     private var isInOrder = true
     private var hasSchemaSteps = false
-    private var hasConditions = false
+    /// True if a step says when it is needed again.
+    private(set) var hasConditions = false
     /// The places of the steps that are not due, to check their schema steps.
     private var laterPlaces: [any MigrationPlace] = []
     /// True if something may need the asynchronous forms of `migrate` and `runDeferred`.
@@ -107,29 +108,59 @@ struct Registration: Sendable {
         }
     }
 
-    /// Asks the conditions of steps that are done whether these are needed again.
-    ///
-    /// Before a step has run, there may be nothing yet that its condition could ask about.
+    /// Asks the conditions of a launch's steps that are done whether these are needed again.
     ///
     /// - Parameter ask: asks the condition of a closure, by the number of the step.
     /// - Throws: ``MigrationError``, which names the step, when its condition throws.
-    func asking(
-        _ states: [PlaceState], _ ask: (Int) throws -> Bool
-    ) throws -> [PlaceState] {
+    func asking(_ states: [PlaceState], _ ask: (Int) throws -> Bool) throws -> [PlaceState] {
         guard hasConditions else { return states }
         return try zip(due, states).map { place, state in
-            guard let record = state.record else { return state }
-            let needed = try place.closures.filter { step in
-                guard step.hasCondition, record.isDone(step.id) else { return false }
-                do {
-                    if case .transaction(let work) = body(of: step) { return try work.isNeededAgain() }
-                    return try ask(step.number)
-                } catch {
-                    throw MigrationError(
-                        ofCondition: step, error, work: place.work(of: step, manager: manager))
-                }
-            }
-            return needed.isEmpty ? state : state.needing(Set(needed.map(\.id)))
+            let done = place.closures.filter { !$0.isDeferred && place.canAsk($0, state) }
+            return state.needing(
+                try done.filter { step in
+                    try naming(step, in: place) {
+                        if case .transaction(let work) = body(of: step) { return try work.isNeededAgain() }
+                        return try ask(step.number)
+                    }
+                })
+        }
+    }
+
+    /// Asks the conditions of deferred steps that are done whether these are needed again.
+    ///
+    /// Once a step has run that is `finishing:` one, there may be nothing left that its condition could ask about.
+    ///
+    /// - Parameters:
+    ///   - places: the places that can be read.
+    ///   - note: is called with the error, which names the step, of a condition that throws.
+    func askingDeferred(
+        _ states: [PlaceState], of places: [PlaceSteps], orNote note: (MigrationError) -> Void
+    ) -> [PlaceState] {
+        guard hasConditions else { return states }
+        let finished = Set(zip(places, states).flatMap { place, state in place.finished(state) })
+        return zip(places, states).map { place, state in
+            state.needing(
+                place.closures.filter { step in
+                    guard step.isDeferred, place.canAsk(step, state), !finished.contains(step.version),
+                        case .batches(let work) = body(of: step)
+                    else { return false }
+                    do throws(MigrationError) {
+                        return try naming(step, in: place) { try work.isNeededAgain() }
+                    } catch {
+                        note(error)
+                        return false
+                    }
+                })
+        }
+    }
+
+    private func naming(
+        _ step: MigrationStep, in place: PlaceSteps, _ ask: () throws -> Bool
+    ) throws(MigrationError) -> Bool {
+        do {
+            return try ask()
+        } catch {
+            throw MigrationError(ofCondition: step, error, work: place.work(of: step, manager: manager))
         }
     }
 
@@ -227,7 +258,11 @@ struct Registration: Sendable {
                         : "A version has at most one closure: join the two, or give the later one a sub-migration number."
                 )
             } else if let highest, step.version < highest.version {
-                note(step, "is registered after \(highest.version)", "Register steps in ascending order.")
+                note(
+                    step, "is registered after \(highest.version)",
+                    step.version == .zero
+                        ? "Register a schema step without a version before the other steps of its database."
+                        : "Register steps in ascending order.")
             }
             if step.version > ceiling, !ignoresStepsAboveCurrent {
                 note(

@@ -73,7 +73,7 @@ extension AppVersion {
     ///
     /// Use it to tell a step that was added while the app's version stayed the same from the version itself: `1.1`
     /// has none, and `1.1-0` has the number zero. Any `UInt64` is possible.
-    public var subMigration: UInt64? {
+    package var subMigration: UInt64? {
         if case .subMigration(let number) = parts.suffix { number } else { nil }
     }
 

@@ -37,7 +37,7 @@ public struct MigrationWork: Sendable, Hashable {
     /// The kind of the work.
     public var kind: Kind { Kind(kind: id.kind) }
 
-    /// The version that the work is registered for; for a version change, the app's.
+    /// The version that the work is registered for; for a version change, the app's; 0 for a schema step without one.
     public var version: AppVersion { id.version }
 
     private let name: ManagerName
@@ -70,6 +70,6 @@ public struct MigrationWork: Sendable, Hashable {
 extension MigrationWork: CustomStringConvertible {
     /// The work in words, as in `Library: schema step 2.0 in library.sqlite`.
     public var description: String {
-        "\(manager): \(kind) \(version)\(database.map { " in \($0)" } ?? "")"
+        "\(manager): \(id.title)\(database.map { " in \($0)" } ?? "")"
     }
 }

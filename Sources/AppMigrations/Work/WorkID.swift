@@ -25,6 +25,9 @@ package struct WorkID: Sendable, Hashable {
 }
 
 extension WorkID {
+    /// The work in words, as in `schema step 2.0`; without a version where none was given.
+    var title: String { version == .zero ? kind.rawValue : "\(kind.rawValue) \(version)" }
+
     /// Hashes the version alone: few versions have work of two kinds in one place.
     package func hash(into hasher: inout Hasher) { hasher.combine(version) }
 }

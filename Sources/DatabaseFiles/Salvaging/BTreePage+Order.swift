@@ -13,7 +13,7 @@ extension BTreePage {
         {
             return cells
         }
-        var ordered = Self.longestAscending(ids)
+        var ordered = Self.longestAscending(ids, of: cells.indices.filter { holdsRecord(cells[$0]) })
         if let low = place.low, ordered.count > 1, ids[ordered[0]] <= low, ids[ordered[1]] > low {
             ordered.removeFirst()
         }
@@ -25,11 +25,21 @@ extension BTreePage {
         return ordered.map { cells[$0] }
     }
 
+    /// Returns true if a cell may have a record: a number in a torn page is no id.
+    private func holdsRecord(_ cell: Cell) -> Bool {
+        func isRecord(_ range: Range<Int>) -> Bool {
+            SavedRecord(bytes, in: range, encoding: 1, isTrusted: true) != nil
+        }
+        if cell.overflow != nil || isRecord(cell.local) { return true }
+        guard let next = cell.next, cell.local.lowerBound < next, next <= bytes.count else { return false }
+        return isRecord(cell.local.lowerBound..<next)
+    }
+
     /// Returns the places of the most ids that ascend, with room for those between them.
     ///
     /// What an id was that is left out lies between its neighbours. So of two that are the same, the right one is that which
     /// leaves room for what the other was; if both do, the first, as in `.recover`.
-    private static func longestAscending(_ ids: [Int64]) -> [Int] {
+    private static func longestAscending(_ ids: [Int64], of candidates: [Int]) -> [Int] {
         // An id less its place does not descend if there is room.
         let levels = ids.enumerated().map { place, id in
             let (level, isBelow) = id.subtractingReportingOverflow(Int64(place))
@@ -37,7 +47,7 @@ extension BTreePage {
         }
         // The places at which a row of each length can end: the later they are, the lower.
         var ends: [[Int]] = []
-        for index in levels.indices {
+        for index in candidates {
             var (from, to) = (0, ends.count)
             while from < to {
                 let middle = (from + to) / 2

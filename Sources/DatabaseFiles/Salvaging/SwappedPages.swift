@@ -6,13 +6,14 @@ extension DamagedDatabase {
     /// One of the two shows by its keys, which its parents do not expect. The other may not, as the first page of a table
     /// has no parent: it is the one page that fits the first place exactly, and whose place can hold the keys of the first.
     mutating func exchangeSwappedPages(_ layouts: [TableLayout]) throws {
-        let unplaced = Dictionary(loose.map { ($0.root, $0) }) { first, _ in first }
-        let places = trees.keys.sorted().flatMap { root in
-            (trees[root]?.missing ?? []).filter { unplaced[$0.number] != nil }.map { (root, $0) }
-        }
         let tables: [Int: TableLayout] = entries.reduce(into: [:]) { tables, entry in
             guard entry.type == "table" else { return }
             tables[entry.root] = layouts.first { $0.name == entry.name && !$0.isIndex }
+        }
+        try exchangeTrees(of: tables)
+        let unplaced = Dictionary(loose.map { ($0.root, $0) }) { first, _ in first }
+        let places = trees.keys.sorted().flatMap { root in
+            (trees[root]?.missing ?? []).filter { unplaced[$0.number] != nil }.map { (root, $0) }
         }
         var exchanged: Set<Int> = []
         // Pages change places by twos, and not by hundreds.
@@ -29,6 +30,25 @@ extension DamagedDatabase {
                 TreeLeaf(number: other.leaf.number, low: place.low, high: place.high, keys: other.leaf.keys))
         }
         loose.removeAll { exchanged.contains($0.root) }
+    }
+
+    /// Puts the trees of two tables back whose first pages have changed places: the rows that the schema gives the one cannot be
+    /// its own, but those of the other, whose rows look like those of the one.
+    ///
+    /// - Parameter tables: the tables by their roots.
+    private mutating func exchangeTrees(of tables: [Int: TableLayout]) throws {
+        for (root, layout) in tables {
+            guard let tree = trees[root], !tree.leaves.isEmpty,
+                try layouts(fitting: tree, among: [layout], .possible).isEmpty
+            else { continue }
+            let others = try tables.keys.filter { other in
+                guard other != root, let rival = tables[other], let own = trees[other] else { return false }
+                return try !layouts(fitting: tree, among: [rival], .possible).isEmpty
+                    && !layouts(fitting: own, among: [layout]).isEmpty
+            }
+            guard others.count == 1, let other = trees[others[0]] else { continue }
+            (trees[root], trees[others[0]]) = (other, tree)
+        }
     }
 
     /// Returns the one page that can have been where a loose one is; nil if there is none, or several.

@@ -21,13 +21,16 @@ package enum OwnTables {
     /// The table in which a database that was moved notes it.
     package static let moves: SQLName = "app_migrations_moved"
 
+    /// The table with the migrations of GRDB's migrator that older builds of the app can live with.
+    package static let compatible: SQLName = "app_migrations_compatible"
+
     /// The table in which GRDB's own migrator records its applied migrations.
     package static let ofGRDB: SQLName = "grdb_migrations"
 
     /// The tables that this package keeps, except those that were set aside.
     static let all: Set<SQLName> = [
         SQLName(ledger), details, SQLName(records), SQLName(mirror), SQLName(history),
-        moves,
+        moves, compatible,
     ]
 
     /// Returns true if this package keeps the table.

@@ -1,8 +1,8 @@
 package import GRDB
 
-/// A view or a trigger that does not compile.
+/// A view or a trigger that does not compile, or a full-text table that no longer finds its texts.
 package struct BrokenObject {
-    /// The broken view or trigger.
+    /// The broken view, trigger or table.
     package struct Identity: Equatable {
         package let type: String
         package let name: SQLName
@@ -14,8 +14,9 @@ package struct BrokenObject {
     /// A likely cause, in a sentence.
     let hint: String?
 
-    /// Returns whether every view and every trigger of the database compiles.
+    /// Returns whether every view and every trigger of the database compiles, and every full-text table finds its texts.
     static func isNone(in db: Database) throws -> Bool {
+        for table in try fullTextTables(db) where try table.failure(db) != nil { return false }
         for view in try views(db) where try view.failure(db) != nil { return false }
         for table in try tablesWithTriggers(db) where try triggerFailure(of: table, db) != nil {
             return false
@@ -23,7 +24,7 @@ package struct BrokenObject {
         return true
     }
 
-    /// Finds the views and triggers of the database that do not compile.
+    /// Finds the views, triggers and full-text tables of the database that are broken.
     package static func fetchAll(_ db: Database) throws -> [BrokenObject] {
         var found: [BrokenObject] = []
         for view in try views(db) {
@@ -36,6 +37,10 @@ package struct BrokenObject {
             guard try triggerFailure(of: table, db) != nil else { continue }
             found += try brokenTriggers(of: table, db)
         }
+        for table in try fullTextTables(db) {
+            guard let error = try table.failure(db) else { continue }
+            found.append(BrokenObject(type: "full-text table", table.name, error, db))
+        }
         return found
     }
 
@@ -47,6 +52,20 @@ package struct BrokenObject {
 
     private static func views(_ db: Database) throws -> [SQLName] {
         try SQLName.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'view'")
+    }
+
+    /// Returns the full-text tables whose texts another table or a view holds.
+    private static func fullTextTables(_ db: Database) throws -> [FullTextTable] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, sql FROM main.sqlite_master
+                WHERE rootpage = 0 AND sql LIKE 'CREATE VIRTUAL TABLE%' AND sql LIKE '%content%'
+                """
+        ).compactMap { row in
+            let name: SQLName = row["name"]
+            return FullTextTable(SchemaObject(type: "table", name: name, table: name, sql: row["sql"]))
+        }.filter { $0.contentTable != nil }
     }
 
     // MARK: Triggers
@@ -105,7 +124,7 @@ extension SQLName {
 
 extension Database {
     /// Compiles a statement without running it, since SQLite resolves a view's or trigger's names on use.
-    fileprivate func failure(compiling sql: String) throws -> DatabaseError? {
+    func failure(compiling sql: String) throws -> DatabaseError? {
         do {
             _ = try makeStatement(sql: sql)
             return nil

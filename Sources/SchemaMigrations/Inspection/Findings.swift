@@ -149,7 +149,7 @@ indirect enum Finding {
     case brokenKey(child: SQLName, reason: String)
     /// A foreign key that refers to a table that no longer exists.
     case cutKey(child: SQLName, parent: SQLName)
-    /// A view or a trigger that does not compile.
+    /// A view or a trigger that does not compile, or a full-text table without its texts.
     case brokenObject(BrokenObject)
 
     /// A clause that completes "leaves …".

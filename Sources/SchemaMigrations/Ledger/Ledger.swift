@@ -56,7 +56,7 @@ package struct Ledger: Sendable {
         let objects = try Row.fetchAll(
             db,
             sql: """
-                SELECT name, type FROM main.sqlite_master
+                SELECT name, type, instr(lower(sql), 'dirty') AS dirty FROM main.sqlite_master
                 WHERE name LIKE 'schema_migrations%' OR sql LIKE '%schema_migrations%'
                 """)
         let types = Dictionary(
@@ -74,6 +74,7 @@ package struct Ledger: Sendable {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             throw Self.damaged("has no column `version`", error)
         }
+        if objects.contains(where: { $0["dirty"] ?? 0 > 0 }) { try Self.checkThatNothingIsDirty(db) }
         let hasDetails = types["schema_migrations_details"] == "table"
         if versions.isEmpty, hasDetails { try Self.checkThatDetailsAreEmpty(db) }
         self.init(
@@ -127,6 +128,25 @@ package struct Ledger: Sendable {
         let other = try DatabaseValue.fetchOne(
             db, sql: "SELECT version FROM main.schema_migrations WHERE typeof(version) <> 'integer'")
         throw damaged("holds \(other ?? .null), which is not an integer")
+    }
+
+    /// Throws an error if golang-migrate, whose ledger marks a version before its statements run, has failed in one.
+    private static func checkThatNothingIsDirty(_ db: Database) throws {
+        let version: Int64?
+        do {
+            version = try Int64.fetchOne(
+                db, sql: "SELECT version FROM main.schema_migrations WHERE dirty ORDER BY version")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return
+        }
+        guard let version else { return }
+        throw MigrationError(
+            .databaseFailed,
+            "The table schema_migrations says that version \(version) is dirty: golang-migrate failed in the middle of it",
+            remedy: """
+                Nothing was changed. Complete or undo that migration by hand, then set `dirty` to 0, as `migrate force` does.
+                """
+        ).about(.ledger)
     }
 
     /// Throws an error if the ledger has lost its versions, since every migration would run again.

@@ -2,11 +2,11 @@
 ///
 /// ```swift
 /// let status = try dbQueue.read(schema.status)
-/// if status.needsMigration { print("pending:", status.pendingVersions) }
+/// if !status.pendingVersions.isEmpty { print("pending:", status.pendingVersions) }
 /// ```
 public struct SchemaStatus: Sendable, Equatable {
     /// A Boolean value that indicates whether the database has a `schema_migrations` table.
-    public let hasMigrationsTable: Bool
+    package let hasMigrationsTable: Bool
 
     /// The lowest applied version; nil if there is none.
     public let originVersion: SchemaVersion?
@@ -55,5 +55,5 @@ public struct SchemaStatus: Sendable, Equatable {
     package let history: [AppliedMigration]
 
     /// A Boolean value that indicates whether a migration is pending.
-    public var needsMigration: Bool { !pendingVersions.isEmpty }
+    package var needsMigration: Bool { !pendingVersions.isEmpty }
 }

@@ -19,7 +19,7 @@ public struct SchemaMigrator: Sendable {
     public let migrations: [any SchemaMigration]
 
     /// The options for commits, timeouts and backups.
-    public var options: SchemaOptions
+    package var options: SchemaOptions
 
     /// The versions of all known migrations, ascending.
     let versions: [SchemaVersion]

@@ -148,6 +148,7 @@ package struct SQLScript {
     // MARK: Refusals
 
     private func refuse() throws {
+        try refuseBothDirections()
         if settings.redefines { try refuseInRedefinition() }
         switch settings.transaction {
         case .wrapped:

@@ -12,7 +12,8 @@ extension MigrationManager {
     /// installs too.
     ///
     /// - Parameters:
-    ///   - version: the app version; at most one schema step for each database and version.
+    ///   - version: the app version; at most one schema step for each database and version. Leave it out for one that always migrates
+    ///     to the latest: it comes before all steps of the database, and messages call it "schema step".
     ///   - migrator: the database's one set of migrations.
     ///   - target: the schema version to go to, at least that of the schema step before it; nil for the latest.
     ///     Known migrations above the last schema step's target are an error, so that none is forgotten.
@@ -21,7 +22,7 @@ extension MigrationManager {
     ///   - fileID: the file that registers it, for messages.
     ///   - line: the line in that file.
     public func whenMigratingToVersion(
-        _ version: AppVersion, migrate migrator: SchemaMigrator, upTo target: SchemaVersion? = nil,
+        _ version: AppVersion? = nil, migrate migrator: SchemaMigrator, upTo target: SchemaVersion? = nil,
         finishing deferred: [AppVersion] = [], in database: any DatabaseWriter,
         fileID: StaticString = #fileID,
         line: UInt = #line
@@ -41,11 +42,11 @@ extension MigrationManager {
     }
 
     package func register(
-        _ schemaStep: any DatabaseSchemaStep, for version: AppVersion, in database: any DatabaseWriter,
+        _ schemaStep: any DatabaseSchemaStep, for version: AppVersion?, in database: any DatabaseWriter,
         finishing deferred: [AppVersion], source: SourceLocation
     ) {
         register(
-            version, .schemaStep(schemaStep), in: place(of: database), finishing: deferred, source: source)
+            version ?? .zero, .schemaStep(schemaStep), in: place(of: database), finishing: deferred, source: source)
     }
 
     /// Registers a step that works in one database, *exactly once*: the database commits its work and its

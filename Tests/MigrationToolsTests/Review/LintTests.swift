@@ -28,6 +28,13 @@ struct LintTests {
                 """
             ),
             (
+                "CREATE TABLE t(x); CREATE INDEX i ON t(x); INSERT INTO t VALUES (1); DROP TABLE t;",
+                """
+                Table `t` is dropped by the file that makes it, and nothing reads it in between. Move what undoes the file to \
+                a .down.sql file. [undoes-itself]
+                """
+            ),
+            (
                 "CREATE TABLE t(id INT PRIMARY KEY);",
                 """
                 Column `id` of table `t` is INT PRIMARY KEY: it takes nulls and texts, and has an index of its own. Write \

@@ -152,6 +152,28 @@ struct BadDatabaseTests {
         #expect(try strict.tables() == ["a"])
     }
 
+    @Test("a ledger in which golang-migrate has marked a version as dirty is an error until it is not")
+    func dirty() throws {
+        let queue = try folder.queue()
+        try queue.execute(
+            """
+            CREATE TABLE schema_migrations(version uint64, dirty bool);
+            CREATE UNIQUE INDEX version_unique ON schema_migrations(version);
+            INSERT INTO schema_migrations VALUES (2, 1); CREATE TABLE a(x)
+            """)
+        for call in [{ _ = try schema.migrate(queue) }, { _ = try queue.read(schema.status) }] {
+            let error = try failure(call)
+            #expect(error.code == .databaseFailed)
+            #expect(
+                error.description == """
+                    The table schema_migrations says that version 2 is dirty: golang-migrate failed in the middle of it. \
+                    Nothing was changed. Complete or undo that migration by hand, then set `dirty` to 0, as `migrate force` does.
+                    """)
+        }
+        try queue.execute("UPDATE schema_migrations SET dirty = 0")
+        #expect(try schema.migrate(queue).applied == [3])
+    }
+
     @Test("a ledger that is a view is an error")
     func view() throws {
         let queue = try folder.queue()

@@ -96,6 +96,65 @@ struct BrokenSchemaTests {
         #expect(try queue.ledger() == [1, 2])
     }
 
+    private static let search = """
+        CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, title TEXT);
+        CREATE VIRTUAL TABLE search USING fts5(body, content='note', content_rowid='id');
+        INSERT INTO note VALUES (1, 'wet sand', 'Beach');
+        INSERT INTO search(search) VALUES ('rebuild');
+        """
+
+    @Test(
+        "names the full-text table whose texts a migration takes away",
+        arguments: [
+            ("DROP TABLE note;", "no such table: main.note"),
+            ("ALTER TABLE note RENAME TO entry;", "no such table: main.note"),
+            ("ALTER TABLE note RENAME COLUMN body TO text;", "no such column: content.body"),
+            ("ALTER TABLE note DROP COLUMN body;", "no such column: content.body"),
+            ("ALTER TABLE note RENAME COLUMN id TO key;", "no such column: content.id"),
+        ])
+    func fullText(sql: String, what: String) throws {
+        let error = try failure { try migrate(["2_search.sql": Self.search, "3_x.sql": sql]) }
+        #expect(error.code == .stepFailed)
+        #expect(error.description == "3_x.sql: leaves full-text table search broken: \(what). \(Self.remedy)")
+        #expect(error.committed == [1, 2])
+        #expect(try queue.strings("SELECT body FROM search WHERE search MATCH 'sand'") == ["wet sand"])
+    }
+
+    @Test(
+        "accepts a full-text table that finds its texts after a migration",
+        arguments: [
+            "ALTER TABLE note RENAME COLUMN title TO name;", "DROP TABLE search; DROP TABLE note;",
+            """
+            CREATE TABLE new_note(id INTEGER PRIMARY KEY, body TEXT); INSERT INTO new_note SELECT id, body FROM note;
+            DROP TABLE note; ALTER TABLE new_note RENAME TO note;
+            """,
+            """
+            ALTER TABLE note RENAME TO entry; DROP TABLE search;
+            CREATE VIRTUAL TABLE search USING fts5(body, content="entry", content_rowid=id);
+            """,
+            """
+            ALTER TABLE note RENAME TO entry;
+            CREATE VIEW note AS SELECT id, body FROM entry;
+            """,
+            "CREATE VIRTUAL TABLE old USING fts4(content='note', body); DROP TABLE old;",
+            "CREATE VIRTUAL TABLE old USING fts4(content='note');",
+            "CREATE VIRTUAL TABLE own USING fts5(content); DROP TABLE b; CREATE TABLE b(x);",
+        ])
+    func fullTextIsThere(sql: String) throws {
+        let report = try migrate(["2_search.sql": Self.search, "3_x.sql": sql])
+        #expect(report.applied == [1, 2, 3])
+        #expect(report.warnings == [])
+    }
+
+    @Test("only warns of a full-text table that was broken before")
+    func oldFullText() throws {
+        try migrate(["2_search.sql": Self.search])
+        try queue.execute("ALTER TABLE note RENAME TO entry")
+        let report = try migrate(["2_search.sql": Self.search, "3_x.sql": "CREATE TABLE c(x)"])
+        #expect(report.applied == [3])
+        #expect(report.warnings == ["full-text table search broken: no such table: main.note."])
+    }
+
     @Test("reports SQLite's error if a view that was already broken prevents a rename")
     func keptFromRenaming() throws {
         try migrate([:])

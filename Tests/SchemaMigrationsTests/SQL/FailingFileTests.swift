@@ -56,6 +56,38 @@ struct FailingFileTests {
         #expect(try queue.tables() == ["a", "b", "c", "d"])
     }
 
+    @Test(
+        "is refused if it holds both directions, by the marks of other tools",
+        arguments: [
+            "-- +goose Down", "-- +migrate Down", "-- migrate:down", "-- //@UNDO", "--//@UNDO",
+            "-- +goose Down\r", "-- migrate:down transaction:false",
+            "---- create above / drop below ----",
+        ])
+    func bothDirections(mark: String) throws {
+        let files = ["1_a.sql": "CREATE TABLE a(x);\n\n\(mark)\nDROP TABLE a;\n"]
+        let error = try failure { try folder.migrator(files).migrate(queue) }
+        #expect(error.code == .invalidMigration)
+        #expect(
+            error.description == """
+                1_a.sql:3: `\(mark.filter { $0 != "\r" })` begins statements that undo the file, which would run as well. \
+                Move them to 1_a.down.sql.
+                """)
+        #expect(try queue.tables() == [])
+    }
+
+    @Test("runs if nothing follows the mark of another tool, or if it only goes one way")
+    func oneDirection() throws {
+        let files = [
+            "1_a.sql": "-- +goose Up\nCREATE TABLE a(x);\n-- +goose Down\n",
+            "2_b.sql": "-- A table to migrate:down there.\nCREATE TABLE b(x);",
+            "2_b.down.sql": "-- migrate:down\nDROP TABLE b;",
+        ]
+        let schema = try folder.migrator(files)
+        #expect(try schema.migrate(queue).applied == [1, 2])
+        try schema.rollback(queue, to: 1)
+        #expect(try queue.tables() == ["a"])
+    }
+
     @Test("reports its own error, although SQLite cannot commit after undoing its full-text table")
     func fullText() throws {
         let schema = try folder.migrator([

@@ -124,11 +124,11 @@ struct AgainTests {
         #expect(try manager("2.0", database).migrate().completed.isEmpty)
     }
 
-    @Test("is an error if its condition holds after it has run again")
-    func endless() throws {
+    @Test("is an error if its condition holds after it has run, also for the first time", arguments: [false, true])
+    func endless(isFirst: Bool) throws {
         let database = try open()
         try manager("1.0", database).migrate()
-        try manager("2.0", database).migrate()
+        if !isFirst { try manager("2.0", database).migrate() }
         try write(database)
         for _ in 1...2 {
             let error = try #require(throws: MigrationError.self) {
@@ -136,7 +136,7 @@ struct AgainTests {
             }
             #expect(
                 error.description == """
-                    Diary: step 2.0 (Migrations.swift:7) has run again, and its condition still holds. Let the step change what its \
+                    Diary: step 2.0 (Migrations.swift:7) has run, and its condition still holds. Let the step change what its \
                     condition asks for: otherwise each launch would run it.
                     """)
         }
@@ -155,16 +155,61 @@ struct AgainTests {
             manager.whenMigratingToVersion(
                 "2.0", in: database, again: condition,
                 fileID: "App/Migrations.swift", line: 7
-            ) { db in }
+            ) { [log] db in log.add("2.0") }
             return manager
         }
-        try manager().migrate()
-        let error = try #require(throws: MigrationError.self) { try manager().migrate() }
-        #expect(
-            error.description == """
-                Diary: the condition of step 2.0 (Migrations.swift:7) failed: SQLite error 1: no such table: diary - while \
-                executing `SELECT mood FROM diary`. Nothing was run. Fix the condition.
-                """)
+        for _ in 1...2 {
+            let error = try #require(throws: MigrationError.self) { try manager().migrate() }
+            #expect(
+                error.description == """
+                    Diary: the condition of step 2.0 (Migrations.swift:7) failed: SQLite error 1: no such table: diary - while \
+                    executing `SELECT mood FROM diary`. Fix the condition.
+                    """)
+            #expect(log.lines == ["2.0"])
+        }
+    }
+
+    /// Diary 1.0, which undoes what it does not know, or 2.0, whose migration adds the column that its step fills.
+    private func rollingBack(_ version: String, _ database: DatabaseQueue) throws -> MigrationManager {
+        let entry = SQLMigration(
+            version: 1, name: "entry", sql: "CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT)")
+        let mood = SQLMigration(
+            version: 2, name: "mood", sql: "ALTER TABLE entry ADD COLUMN mood TEXT",
+            down: "ALTER TABLE entry DROP COLUMN mood")
+        let manager = try MigrationManager(
+            name: "Diary", currentVersion: version, adopting: .newApp, store: .jsonFile(at: app.storeURL))
+        let schema = try SchemaMigrator(
+            migrations: version == "1.0" ? [entry] : [entry, mood],
+            options: SchemaOptions(newerDatabases: .rollBack))
+        manager.whenMigratingToVersion("1.0", migrate: schema, in: database)
+        guard version == "2.0" else { return manager }
+        manager.whenMigratingToVersion("2.0", in: database, again: Self.isOld) { db in
+            try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+        }
+        return manager
+    }
+
+    @Test("runs again once an older build has undone its migration, wherever the process is killed", arguments: 0...40)
+    func rolledBack(moment: Int) throws {
+        do {
+            let database = try open()
+            try rollingBack("1.0", database).migrate()
+            try database.write { try $0.execute(sql: "INSERT INTO entry(text) VALUES ('a'), ('b')") }
+            try rollingBack("2.0", database).migrate()
+            #expect(try old(database) == 0)
+            #expect(try rollingBack("1.0", database).migrate().schemaSteps.flatMap(\.undone) == ["2"])
+        }
+        let process = SimulatedProcess(dying: .moment(moment))
+        try Environment.$current.withValue(Environment.changed { $0.observer = process }) {
+            do {
+                let report = try rollingBack("2.0", open()).migrate()
+                if moment == 0 { #expect(report.completed.versions == ["2.0"]) }
+            } catch  where process.isDead {}
+        }
+        let database = try open()
+        try rollingBack("2.0", database).migrate()
+        #expect(try old(database) == 0)
+        #expect(try rollingBack("2.0", database).migrate().completed.isEmpty)
     }
 
     @MainActor

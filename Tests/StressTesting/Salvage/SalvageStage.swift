@@ -115,7 +115,8 @@ struct SalvageStage {
     /// Returns files of which SQLite may make no intact database, because pages of several states are mixed in them.
     func mixture(_ files: SalvageFiles) throws -> SalvageInput {
         let look = try look(at: files)
-        if look.isIntact { return input(files, look) }
+        // An old journal that SQLite follows takes back what was committed since: once a page is lost, either state will do.
+        if look.isIntact, look.rows == states.last { return input(files, look) }
         return SalvageInput(
             files: files,
             truth: SalvageTruth(rows: states[states.count - 1], past: past, earlier: past.committed),

@@ -154,5 +154,11 @@ extension KnownWorld {
                 ], managers: [.init(), .init(since: 2, hasOwnLine: true)], storeInDatabase: true),
             [.launch(1), .write(.append), .launch(2, .without(manager: 0)), .twice(2, .lose(0))],
             endsWith: nil),
+        KnownWorld(
+            "rows of a table that the app makes when its manager has finished may be visited",
+            SmallApp(
+                steps: [.init(120, .rows, in: .database(0), manager: 1)],
+                managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [.launch(3), .write(.append), .runDeferred()], endsWith: nil),
     ]
 }

@@ -42,9 +42,11 @@ struct SchemaSamples {
     var texts: [String] { sources.map(\.sql) }
 
     /// The migrator of an app, whose first migration may be another one.
-    func migrator(after first: SQLMigration? = nil) throws -> SchemaMigrator {
+    func migrator(
+        after first: SQLMigration? = nil, options: SchemaOptions = SchemaOptions()
+    ) throws -> SchemaMigrator {
         let migrations = sources.map { SQLMigration(version: $0.version, name: $0.name, sql: $0.sql) }
-        return try SchemaMigrator(migrations: first.map { [$0] + migrations } ?? migrations)
+        return try SchemaMigrator(migrations: first.map { [$0] + migrations } ?? migrations, options: options)
     }
 
     func grdbMigrator() -> DatabaseMigrator {

@@ -31,12 +31,11 @@ extension Benchmark {
     private static func verifying(
         _ samples: SchemaSamples, _ effort: Effort, _ scratch: Scratch
     ) throws -> [TableRow] {
-        var verified = try samples.migrator()
-        verified.options.differentSchemas = .refuse
+        let verified = try samples.migrator(options: SchemaOptions(differentSchemas: .refuse))
         let plain = try samples.migrator()
         return try Contest(
             what: "verify the schema after migrating", size: "\(samples.texts.count.grouped) files",
-            ours: onNewQueue(scratch) { [verified] in try verified.migrate($0) },
+            ours: onNewQueue(scratch) { try verified.migrate($0) },
             others: [
                 .init(
                     name: "migrating alone", goal: .within(3),

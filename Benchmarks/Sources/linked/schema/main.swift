@@ -9,4 +9,4 @@ let schema = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "t",
 let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: .database(queue))
 manager.whenMigratingToVersion("2.0", migrate: schema, in: queue)
 try manager.migrate()
-print(try queue.read(schema.status).needsMigration)
+print(try queue.read(schema.status).pendingVersions)

@@ -37,10 +37,11 @@ struct SchemaProblem {
                 guard let index = FullTextTable(object), index.content == .external else { continue }
                 try run(index.rebuilding, for: object)
             }
-            problems += try BrokenObject.fetchAll(db).map {
-                SchemaProblem(
-                    culprit: .object(.init(type: $0.identity.type, name: $0.identity.name)), reason: $0.reason
-                )
+            problems += try BrokenObject.fetchAll(db).map { broken in
+                let key = objects.first { $0.name == broken.identity.name && $0.isVirtual }?.key
+                return SchemaProblem(
+                    culprit: .object(key ?? .init(type: broken.identity.type, name: broken.identity.name)),
+                    reason: broken.reason)
             }
             for key in try SchemaMigrations.ForeignKey.fetchAll(db) where try !key.isComplete(in: db) {
                 problems.append(

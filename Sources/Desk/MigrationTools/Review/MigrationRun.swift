@@ -359,7 +359,7 @@ extension ScriptOutline {
 
 extension ScriptOutline.Statement {
     /// True if the statement only declares something, whatever rows there are.
-    fileprivate var onlyDeclares: Bool {
+    var onlyDeclares: Bool {
         if createdTable != nil, !tokens.opens(with: "CREATE", "VIRTUAL") {
             return !tokens.contains { $0.isWord("SELECT") }
         }

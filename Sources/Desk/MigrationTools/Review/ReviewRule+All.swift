@@ -64,7 +64,7 @@ extension ReviewRule {
     // MARK: Statements
 
     private static let statements = [
-        dropTable, dropColumn, deleteWithoutWhere, ledgerWrite, writableSchema, replaceInto,
+        dropTable, dropColumn, deleteWithoutWhere, undoesItself, ledgerWrite, writableSchema, replaceInto,
         rebuildForeignKeys,
         needlessRebuild, renameFails, renamedViewColumn, renamedTable, renamedColumn, intPrimaryKey,
         misspeltType,
@@ -81,6 +81,9 @@ extension ReviewRule {
     static let deleteWithoutWhere = ReviewRule(
         "delete-without-where", .error, "every row of a table is deleted",
         remedy: "Add a WHERE.")
+    static let undoesItself = ReviewRule(
+        "undoes-itself", .warning, "a file drops what it has made",
+        remedy: "Move what undoes the file to a .down.sql file.")
     static let ledgerWrite = ReviewRule(
         "ledger-write", .error, "a statement changes the record of the migrations",
         remedy: "Remove it: the migrator writes these tables, and `app-migrations adopt` marks migrations.")

@@ -80,6 +80,17 @@ struct ScriptOutline {
     /// Returns whether an earlier statement creates a table.
     func isMade(_ table: SQLName, before index: Int) -> Bool { creation(of: table, before: index) != nil }
 
+    /// Returns whether earlier statements create a table, and none of them uses it.
+    func isMadeInVain(_ table: SQLName, before index: Int) -> Bool {
+        guard let start = statements[..<index].lastIndex(where: { $0.createdTable == table }) else {
+            return false
+        }
+        return statements[(start + 1)..<index].allSatisfy { statement in
+            !statement.mentions(table) || statement.onlyDeclares
+                || statement.writtenTable == table && !statement.copies
+        }
+    }
+
     /// Returns whether a statement drops a full-text index that the file then makes again, from the rows of its table.
     func isIndexMadeAgain(_ table: SQLName, after index: Int) -> Bool {
         let later = statements[(index + 1)...].drop { $0.createdTable != table }

@@ -134,6 +134,12 @@ struct StatementReview {
 
     private mutating func reviewDrop(of table: SQLName, at index: Int) {
         let statement = outline.statements[index]
+        if outline.isMadeInVain(table, before: index) {
+            report(
+                .undoesItself, statement,
+                "Table \(table.text.quoted) is dropped by the file that makes it, and nothing reads it in between."
+            )
+        }
         switch outline.rebuild(at: index)?.order {
         case .newTakesItsPlace, .rowsStoodAside:
             if outline.script.settings.foreignKeys == .immediate, isReferredTo(table, before: index) {
@@ -166,7 +172,7 @@ struct StatementReview {
 
     /// The rules whose findings end with the rule's remedy.
     private static let withRemedy: Set<ReviewRule> = [
-        .ledgerWrite, .writableSchema, .replaceInto, .renamedTable, .renamedColumn,
+        .undoesItself, .ledgerWrite, .writableSchema, .replaceInto, .renamedTable, .renamedColumn,
     ]
 
     private mutating func report(_ rule: ReviewRule, _ statement: ScriptOutline.Statement, _ reason: String) {

@@ -1,0 +1,40 @@
+package import GRDB
+package import SchemaMigrations
+
+extension FullTextTable {
+    /// The statement that indexes the texts of another table again.
+    package var rebuilding: String { "INSERT INTO \(name.sql)(\(name.sql)) VALUES ('rebuild');" }
+
+    /// Returns whether the index agrees with the texts, on a connection that may write.
+    ///
+    /// It does not if the texts cannot be read, because their table or one of its columns is gone.
+    package func isInSync(_ db: Database) throws -> Bool {
+        let (columns, values) = isFTS5 ? (", rank", ", 1") : ("", "")
+        do {
+            // fts5.html, 6.4: a rank of 1 has the index compared with another table's texts as well.
+            try db.execute(
+                sql: "INSERT INTO \(name.inMain)(\(name.sql)\(columns)) VALUES ('integrity-check'\(values))")
+            return true
+        } catch let error as DatabaseError
+            where [.SQLITE_CORRUPT, .SQLITE_ERROR].contains(error.resultCode)
+        {
+            return false
+        }
+    }
+
+    /// Returns the index, row by row, on a connection that may write.
+    ///
+    /// A query of the table itself shows only the texts, not whether they are indexed.
+    package func index(_ db: Database) throws -> [[StoredValue]] {
+        let table = "temp.migration_tools_vocabulary"
+        let arguments =
+            isFTS5 ? "fts5vocab('main', \(name.sql), 'instance')" : "fts4aux(main, \(name.sql))"
+        try db.execute(sql: "CREATE VIRTUAL TABLE \(table) USING \(arguments)")
+        let terms = try Row.fetchAll(db, sql: "SELECT * FROM \(table)")
+        try db.execute(sql: "DROP TABLE \(table)")
+        let sizes = SQLName("\(name)_docsize")
+        let documents =
+            try db.tableExists(sizes.text) ? Row.fetchAll(db, sql: "SELECT * FROM \(sizes.inMain)") : []
+        return (documents + terms).map { $0.databaseValues.map(StoredValue.init) }
+    }
+}

@@ -1,0 +1,187 @@
+import AppMigrations
+import DatabaseBatches
+import Foundation
+import GRDB
+import MigrationTesting
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+/// Rows in the old form arrive when a deferred step has run over the others.
+@Suite("A deferred step over rows that arrive late", .timed)
+struct LateRowsTests {
+    private let app: App
+    private let visits = BridgeLog()
+
+    init() throws { app = try App() }
+
+    /// Opens the database; the first time, with five old rows, of version 1.0 of the app.
+    private func open() throws -> DatabaseQueue {
+        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("photos.sqlite").path)
+        try database.write { db in
+            guard try !db.tableExists("photo") else { return }
+            try db.execute(
+                sql: """
+                    CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT);
+                    INSERT INTO photo(id, data) VALUES (10, 'a'), (20, 'b'), (30, 'c'), (40, 'd'), (50, 'e');
+                    """)
+        }
+        return database
+    }
+
+    private func manager(
+        _ database: DatabaseQueue, condition: SQL = "hash IS NULL", setting hash: String = "upper(data)",
+        body: (@Sendable (Database, DeferredRows) throws -> Void)? = nil
+    ) throws -> MigrationManager {
+        let manager = try app.manager("2.1", adopting: Adoption { "1.0" })
+        manager.afterMigratingToVersion(
+            "2.1", in: database, overRowsOf: "photo", again: condition, fileID: "App/Migrations.swift",
+            line: 7
+        ) { [visits] db, rows in
+            visits.add(try rows.ids(of: "photo", db).map(String.init).joined(separator: " "))
+            try body?(db, rows)
+            try db.execute(literal: "UPDATE photo SET hash = \(sql: hash) WHERE \(rows.condition)")
+        }
+        return manager
+    }
+
+    private func insert(_ rows: String, _ database: DatabaseQueue) throws {
+        try database.write { try $0.execute(sql: "INSERT INTO photo(id, data) VALUES \(rows)") }
+    }
+
+    private func old(_ database: DatabaseQueue) throws -> [Int] {
+        try database.read { try Int.fetchAll($0, sql: "SELECT id FROM photo WHERE hash IS NULL ORDER BY id") }
+    }
+
+    @Test("visits them alone, wherever their keys are, and no launch waits for them")
+    func late() throws {
+        let database = try open()
+        try insert("(60, 'f')", database)
+        try database.write { try $0.execute(sql: "UPDATE photo SET hash = 'new' WHERE id = 30") }
+        try manager(database).migrate()
+        #expect(try manager(database).runDeferred().completed.versions == ["2.1"])
+        #expect(Set(visits.lines.joined(separator: " ").split(separator: " ")) == ["10", "20", "40", "50", "60"])
+
+        try insert("(5, 'x'), (25, 'y'), (99, 'z')", database)
+        let late = try manager(database)
+        #expect(try late.migrate().deferred.isEmpty)
+        let known = visits.lines.count
+        let report = try late.runDeferred()
+        #expect(report.completed.versions == ["2.1"])
+        #expect(report.pending.isEmpty && report.failures.isEmpty)
+        #expect(visits.lines[known...].joined(separator: " ") == "5 25 99")
+        #expect(try old(database).isEmpty)
+        let hashes = try database.read { try String.fetchAll($0, sql: "SELECT hash FROM photo ORDER BY id") }
+        #expect(hashes == ["X", "A", "B", "Y", "new", "D", "E", "F", "Z"])
+    }
+
+    @Test("writes nothing where there are none")
+    func none() throws {
+        let database = try open()
+        try manager(database).migrate()
+        try manager(database).runDeferred()
+        let changes = try database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+        let other = try DatabaseQueue(path: database.path)
+        #expect(try manager(other).runDeferred().completed.isEmpty)
+        #expect(try database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") } == changes)
+    }
+
+    @Test("leaves none, wherever the process is killed", arguments: 1...40)
+    func killed(moment: Int) throws {
+        do {
+            let database = try open()
+            try manager(database).migrate()
+            try manager(database).runDeferred()
+            try insert("(5, 'x'), (25, 'y'), (99, 'z')", database)
+        }
+        let process = SimulatedProcess(dying: .moment(moment))
+        let isDead = try Environment.$current.withValue(Environment.changed { $0.observer = process }) {
+            do {
+                let manager = try manager(open())
+                try manager.migrate()
+                try manager.runDeferred()
+            } catch where process.isDead {}
+            return process.isDead
+        }
+        if moment == 1 { #expect(isDead) }
+        if moment == 40 { #expect(!isDead) }
+        let database = try open()
+        try manager(database).migrate()
+        let report = try manager(database).runDeferred()
+        #expect(report.pending.isEmpty && report.failures.isEmpty)
+        #expect(try old(database).isEmpty)
+        #expect(try manager(database).runDeferred().completed.isEmpty)
+    }
+
+    @Test("sets a row aside for which its condition still holds")
+    func endless() throws {
+        let database = try open()
+        try manager(database).migrate()
+        let setting = "CASE WHEN id % 20 = 0 THEN upper(data) END"
+        let report = try manager(database, setting: setting).runDeferred()
+        #expect(report.completed.isEmpty)
+        #expect(report.pending.map(\.rowsSetAside) == [["10", "30", "50"]])
+        #expect(
+            report.failures.map(\.description) == [
+                """
+                Library: deferred step 2.1 (Migrations.swift:7) failed in rows 10, 30, 50 of table photo: the step has visited it, \
+                and its condition still holds. Let the step change what its condition asks for, or throw an error that says why \
+                it cannot. That batch was rolled back; all others are kept. The next run retries it.
+                """
+            ])
+        #expect(try old(database) == [10, 30, 50])
+        #expect(try manager(database).runDeferred().completed.versions == ["2.1"])
+        #expect(try old(database).isEmpty)
+    }
+
+    @Test("names itself when its condition cannot be asked, and other steps run")
+    func failing() throws {
+        let database = try open()
+        try manager(database).migrate()
+        try manager(database).runDeferred()
+        let manager = try manager(database, condition: "hush IS NULL -- a typing error")
+        let other = try app.open()
+        try other.write { try $0.execute(sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY); INSERT INTO photo VALUES (1)") }
+        manager.afterMigratingToVersion("2.1", in: other, overRowsOf: "photo") { _, _ in }
+        try manager.migrate()
+        let report = try manager.runDeferred()
+        #expect(report.completed.map(\.database) == ["library.sqlite"])
+        #expect(report.failures.count == 1)
+        #expect(
+            report.failures[0].description.hasPrefix(
+                """
+                Library: the condition of deferred step 2.1 (Migrations.swift:7) failed: SQLite error 1: no such column: hush
+                """))
+        #expect(report.pending.isEmpty)
+    }
+
+    @Test("keeps no app from launching if its condition names no column yet, and fails itself")
+    func unknownColumn() throws {
+        let database = try open()
+        #expect(try manager(database, condition: "mood IS NULL").migrate().deferred.count == 1)
+        let report = try manager(database, condition: "mood IS NULL").runDeferred()
+        #expect(report.failures.map(\.code) == [.stepFailed])
+        #expect(report.failures.allSatisfy { $0.description.contains("no such column: mood") })
+    }
+
+    @Test("is not asked once the step that is finishing it has run")
+    func finished() throws {
+        let database = try open()
+        func last() throws -> MigrationManager {
+            let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+            ) { db, rows in
+                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+            }
+            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
+                try db.execute(sql: "ALTER TABLE photo RENAME COLUMN hash TO digest")
+            }
+            return manager
+        }
+        #expect(try last().migrate().completed.versions == ["2.1", "3.0"])
+        let report = try last().runDeferred()
+        #expect(report.failures.isEmpty && report.completed.isEmpty)
+    }
+}

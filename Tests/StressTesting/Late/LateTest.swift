@@ -1,0 +1,38 @@
+import Foundation
+import MigrationTools
+import TestSupport
+
+/// Rows and files in the old form arrive at any time, and the next launch brings them into the new one.
+public struct LateTest: StressTest {
+    /// Selects it on the command line.
+    public let name = "late"
+    /// As Documentation/StressTests.md words it.
+    public let promise =
+        "Rows and files in the old form arrive from older releases, backups and elsewhere: none is left after the next launch, none is lost, and no row is changed twice"
+
+    /// Makes the test.
+    public init() {}
+
+    /// Tries a hundred thousand installs, or three hundred.
+    public func run(_ size: StressSize) throws -> StressOutcome {
+        try run(seeds: size.seeds(short: 300, long: 100_000))
+    }
+
+    /// Tries an install for each seed.
+    public func run(seeds: Range<UInt64>) throws -> StressOutcome {
+        let folder = try TemporaryFolder.inMemory()
+        return seeds.tryEach(unit: "installs") { seed in
+            do {
+                var install = try LateInstall(seed: seed, in: folder.file("\(seed)"))
+                defer { try? FileManager.default.removeItem(at: install.folder) }
+                do {
+                    return try install.live().map { "seed \(seed): \($0), after \(install.story)" }
+                } catch {
+                    return "seed \(seed): \(error), after \(install.story)"
+                }
+            } catch {
+                return "seed \(seed): \(error)"
+            }
+        }
+    }
+}
