@@ -8,7 +8,7 @@ func launch(_ migrator: DatabaseMigrator, in folder: URL) throws -> MigrationRep
     let manager = try MigrationManager(
         name: "Library", currentVersion: "2.0",  // an app's bundle has it
         adopting: .databaseHasTables(dbQueue, means: "1.0"), store: .database(dbQueue))
-    manager.whenMigratingToVersion("1.0", migrate: migrator, in: dbQueue)  // all that is not applied
+    manager.whenMigratingToVersion(migrate: migrator, in: dbQueue)  // all that is not applied
     manager.whenMigratingToVersion("2.0") {  // after a crash, it runs again
         let old = folder.appendingPathComponent("covers.zip")
         guard FileManager.default.fileExists(atPath: old.path) else { return }
