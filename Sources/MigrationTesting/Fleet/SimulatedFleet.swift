@@ -9,7 +9,11 @@ import MigrationTools
 /// let fleet = SimulatedFleet(
 ///     versions: ["1.0", "2.0"], database: "diary.sqlite", tables: ["entry": "mood IS NOT NULL"]
 /// ) { folder, version in
-///     try DiaryApp(folder, version).launch()
+///     let dbQueue = try DatabaseQueue(path: folder.appendingPathComponent("diary.sqlite").path)
+///     let manager = try MigrationManager(
+///         currentVersion: version, adopting: .newApp, store: .database(dbQueue))
+///     // Register the steps of this version here.
+///     try manager.migrate()
 /// }
 /// #expect(try fleet.failure() == nil)
 /// ```
