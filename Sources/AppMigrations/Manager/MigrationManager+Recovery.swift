@@ -46,14 +46,12 @@ extension MigrationManager {
     /// Marks a step as not run, so that it starts over.
     ///
     /// ```swift
-    /// if try manager.migrate().returnedFromDowngrade {
-    ///     for work in manager.work where work.version == "2.1-1" { try manager.rerun(work) }
-    ///     try manager.migrate()
-    /// }
+    /// for work in manager.work where work.version == "2.1-1" { try manager.rerun(work) }
+    /// try manager.migrate()
     /// ```
     ///
-    /// For a step whose work an older version of the app has undone meanwhile, or a deferred step whose table or cursor has
-    /// changed. Where there is no record, does nothing. The next ``migrate(through:retrying:)`` runs it; a deferred one, the
+    /// For a deferred step whose table or cursor has changed. A step that rows in the old form need again says so with `again:`.
+    /// Where there is no record, does nothing. The next ``migrate(through:retrying:)`` runs it; a deferred one, the
     /// next run after that.
     ///
     /// - Parameter work: a registered step, from ``work`` or from the history.
