@@ -12,6 +12,7 @@ public let allStressTests: [any StressTest] = [
     SuccessionTest(),
     LateTest(),
     PortTest(),
+    SynchronizedTest(),
     PlacesTest(),
     SalvageTest(),
     SalvageSpeedTest(),

@@ -54,11 +54,12 @@ public struct MigrationReview: Sendable {
     ///   - source: the migrations, which run on databases in memory.
     ///   - shipped: the last migration that has shipped; nil to review all.
     ///   - allowances: the rules that a migration may break, by their names.
+    ///   - tables: the tables that a sync engine such as SQLiteData's mirrors, for which there are more rules.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
     /// - Throws: SQLite's errors, if no database can be made.
     public init(
         of source: some MigrationSource, after shipped: MigrationKey? = nil,
-        allowing allowances: [MigrationKey: [String]] = [:],
+        allowing allowances: [MigrationKey: [String]] = [:], synchronizing tables: Set<String> = [],
         configuration: Configuration = Configuration()
     ) throws {
         let runner = source.orderedMigrations.runner
@@ -67,7 +68,9 @@ public struct MigrationReview: Sendable {
         for (key, rules) in allowances {
             if let version = runner.version(key) { allowed[version] = Set(rules) }
         }
-        let found = try TracedReview(of: runner, configuration: configuration).findings
+        let found = try TracedReview(
+            of: runner, synchronizing: Set(tables.map { SQLName($0) }), configuration: configuration
+        ).findings
         findings =
             Self.mistakes(in: allowances, after: shipped, runner)
             + found.filter { finding in

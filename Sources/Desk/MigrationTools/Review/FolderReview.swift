@@ -64,7 +64,7 @@ package struct FolderReview: Sendable {
         for outline in outlines.values { findings += SQLiteFeature.findings(in: outline, oldest: oldest) }
         // The set can run only if all names are valid.
         if let migrator = try? SchemaMigrator(sourcesIn: directory) {
-            let run = run(migrator)
+            let run = run(migrator, SynchronizedTables(in: directory))
             reviewStatements(of: set.entries.map(\.fileName), run)
             if let database { try compare(migrator, with: database) }
             // What fails to run has a finding of its own.
@@ -173,7 +173,8 @@ package struct FolderReview: Sendable {
     /// Runs the migrations before the first in Swift on an empty database, and rolls them back.
     ///
     /// - Returns: what was found out about each file that ran.
-    private mutating func run(_ migrator: SchemaMigrator) -> MigrationRun? {
+    private mutating func run(_ migrator: SchemaMigrator, _ synchronized: SynchronizedTables) -> MigrationRun?
+    {
         guard let database = try? DatabaseQueue() else { return nil }
         defer { try? database.close() }
         let unreadable = Set(
@@ -188,7 +189,7 @@ package struct FolderReview: Sendable {
             notRun = migrator.migrations.map(\.title)
             return nil
         }
-        var run = MigrationRun(readable, database)
+        var run = MigrationRun(readable, database, synchronized: synchronized)
         for migration in migrations {
             guard let outline = outlines[migration.title] else { continue }
             findings += run.apply(migration.version, outline)

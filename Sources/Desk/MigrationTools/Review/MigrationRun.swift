@@ -18,9 +18,15 @@ struct MigrationRun {
     /// The files of the migrations that failed.
     private(set) var failed: [String] = []
 
-    init(_ migrator: any MigrationRunner, _ database: DatabaseQueue) {
+    private var synchronized: SynchronizedTables
+
+    init(
+        _ migrator: any MigrationRunner, _ database: DatabaseQueue,
+        synchronized: SynchronizedTables = SynchronizedTables()
+    ) {
         self.migrator = migrator
         self.database = database
+        self.synchronized = synchronized
     }
 
     /// Runs a migration, and returns what it breaks.
@@ -41,10 +47,13 @@ struct MigrationRun {
             let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append((version, outline, after))
             judged[outline.script.fileName] = losses?.tables
+            let old = synchronized.names
+            synchronized.add(outline)
             let lost = losses.map { LossReview(outline, to: after, $0.losses, from: before).findings } ?? []
             return problems + lost + incompatibility
                 + MigrationComparison(outline, from: before, to: after, rows: rows).findings
                 + SchemaReview(outline, from: before, to: after).findings
+                + SynchronizedReview(outline, synchronized.names, old: old, from: before, to: after).findings
         } catch let error as MigrationError {
             return leaveOut(version, outline, failure(error, outline))
         } catch {

@@ -1,6 +1,6 @@
 extension ReviewRule {
     /// Every rule, in the order in which help lists them.
-    package static let all: [ReviewRule] = files + statements + rebuilds + rows + comparisons
+    package static let all: [ReviewRule] = files + statements + rebuilds + rows + synchronized + comparisons
 
     // MARK: Files and their names
 

@@ -66,7 +66,8 @@ struct ReviewedSchema {
         return result != nil
     }
 
-    private func object(of table: SQLName) -> SchemaObject? {
+    /// Returns the object of a table, which may be virtual.
+    func object(of table: SQLName) -> SchemaObject? {
         objects[table]?.first { $0.type == "table" && $0.name == table }
     }
 

@@ -1,6 +1,6 @@
 package import GRDB
 import MigrationDiagnostics
-import SchemaMigrations
+package import SchemaMigrations
 
 /// Reviews migrations by the statements that they run over generated rows, wherever these are written.
 package struct TracedReview {
@@ -24,12 +24,16 @@ package struct TracedReview {
     ///
     /// - Parameters:
     ///   - runner: the migrations.
+    ///   - synchronized: the tables that a sync engine mirrors.
     ///   - configuration: how the app opens its database.
     /// - Throws: SQLite's errors, if no database can be made.
-    package init(of runner: any MigrationRunner, configuration: Configuration) throws {
+    package init(
+        of runner: any MigrationRunner, synchronizing synchronized: Set<SQLName> = [],
+        configuration: Configuration
+    ) throws {
         self.runner = runner
         let database = try DatabaseQueue(configuration: configuration)
-        var run = MigrationRun(runner, database)
+        var run = MigrationRun(runner, database, synchronized: SynchronizedTables(synchronized))
         var found: [ReviewFinding] = []
         for title in runner.titles {
             let names = try database.read { try SchemaObject.fetchAll($0).map(\.name) }

@@ -5,11 +5,13 @@ import SchemaMigrations
 
 /// The code that is generated from a folder of migrations, and how: the file `code.rules` beside them.
 ///
-/// `types:` and `embed:` name files, from the folder; every other line gives a column a type. `#` begins a comment.
+/// `types:` and `embed:` name files, from the folder; `synced:` names the tables that a sync engine mirrors; every other line
+/// gives a column a type. `#` begins a comment.
 ///
 /// ```
 /// types: ../OldSchemas.swift
 /// embed: ../Migrations.swift
+/// synced: entry, tag
 /// entry.mood: Mood           # an enumeration, by its raw value
 /// entry.day: Date(yyyy-MM-dd)
 /// *.metadata: json([String: String])
@@ -37,6 +39,8 @@ package struct CodeRules: Sendable {
     package private(set) var outputs: [Kind: Output] = [:]
     /// The types that the app chooses.
     package private(set) var mapping = ColumnTypes()
+    /// The tables that a sync engine mirrors.
+    private(set) var synchronized: Set<SQLName> = []
     private let folder: URL
     private var text = ""
 
@@ -65,6 +69,11 @@ package struct CodeRules: Sendable {
         }
         let subject = line[..<colon].trimmingCharacters(in: .whitespaces)
         let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        guard subject != "synced" else {
+            synchronized.formUnion(
+                value.split(separator: ",").map { SQLName($0.trimmingCharacters(in: .whitespaces)) })
+            return
+        }
         guard let kind = Kind(rawValue: subject) else { return try mapping.add(subject, value, at: place) }
         guard !value.isEmpty else {
             throw MigrationError(
