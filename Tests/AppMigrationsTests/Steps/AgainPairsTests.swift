@@ -1,0 +1,74 @@
+import AppMigrations
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+/// What other calls and options do to a step that says when it is needed again, by what happens to its files.
+@Suite("A closure that is needed again", .timed)
+struct AgainPairsTests {
+    /// The names of the files: those in the old form end with `.txt`.
+    private let files = Log()
+    private let store = MigrationStore.inMemory()
+
+    private func isOld() -> Bool { files.lines.contains { $0.hasSuffix(".txt") } }
+
+    private func manager(
+        _ version: String = "2.0",
+        options: MigrationOptions = MigrationOptions(ignoresStepsAboveCurrent: true),
+        failure: (any Error)? = nil
+    ) throws -> MigrationManager {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: version, adopting: .newApp, store: store,
+            options: options)
+        manager.whenMigratingToVersion("2.0", again: isOld) { [files] in
+            if let failure { throw failure }
+            files.lines = files.lines.map { $0.replacing(".txt", with: ".md") }
+        }
+        return manager
+    }
+
+    /// Upgrades from 1.0, and lets a file in the old form arrive.
+    private func arrive() throws {
+        files.lines = ["one.txt"]
+        try manager("1.0").migrate()
+        try manager().migrate()
+        #expect(files.lines == ["one.md"])
+        files.lines.append("two.txt")
+    }
+
+    @Test("keeps a process that waits from the files, which stay as they are")
+    func waits() throws {
+        try arrive()
+        let waiting = try manager(options: MigrationOptions(role: .waitsForApp))
+        let error = #expect(throws: MigrationError.self) { try waiting.migrate() }
+        #expect(error?.code == .notYetMigrated)
+        #expect(files.lines == ["one.md", "two.txt"])
+        try manager().migrate()
+        try manager(options: MigrationOptions(role: .waitsForApp)).migrate()
+        #expect(files.lines == ["one.md", "two.md"])
+    }
+
+    @Test("may postpone itself, and runs at the next launch")
+    func postponed() throws {
+        try arrive()
+        let error = #expect(throws: MigrationError.self) {
+            try manager(failure: MigrationPostponed(reason: "the server is away")).migrate()
+        }
+        #expect(error?.code == .postponed)
+        #expect(files.lines == ["one.md", "two.txt"])
+        #expect(try manager().migrate().completed.map(\.version) == ["2.0"])
+        #expect(files.lines == ["one.md", "two.md"])
+    }
+
+    @Test("is rerun once on request, although its condition does not hold")
+    func rerun() throws {
+        try arrive()
+        try manager().migrate()
+        let asked = try manager()
+        try asked.rerun(try #require(asked.work.first))
+        #expect(try asked.migrate().completed.map(\.version) == ["2.0"])
+        #expect(try manager().migrate().completed.isEmpty)
+        #expect(files.lines == ["one.md", "two.md"])
+    }
+}
