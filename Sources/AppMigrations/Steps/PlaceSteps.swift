@@ -26,9 +26,10 @@ struct PlaceSteps: Sendable {
     /// Returns true if a step has a condition that can be asked.
     ///
     /// Before the step has run, there may be nothing yet that its condition could ask about, as while a schema step that it
-    /// builds on is pending: an older build may have undone a migration.
+    /// builds on is pending: an older build may have undone a migration. What the app has skipped is settled for good.
     func canAsk(_ step: MigrationStep, _ state: PlaceState) -> Bool {
-        step.hasCondition && state.record?.isDone(step.id) == true
+        guard step.hasCondition, let record = state.record, record[step.id] != .skipped else { return false }
+        return record.isDone(step.id)
             && zip(schemaSteps, state.pending).allSatisfy { $0.version > step.version || $1.isEmpty }
     }
 

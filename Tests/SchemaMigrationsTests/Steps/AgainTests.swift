@@ -169,6 +169,18 @@ struct AgainTests {
         }
     }
 
+    @Test("is not asked again once the app has skipped it")
+    func skipped() throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try write(database)
+        let endless = try manager("2.0", database, fills: false)
+        let error = try #require(throws: MigrationError.self) { try endless.migrate() }
+        try endless.skip(try #require(error.work))
+        #expect(try manager("2.0", database, fills: false).migrate().completed.isEmpty)
+        #expect(try old(database) == 1)
+    }
+
     /// Diary 1.0, which undoes what it does not know, or 2.0, whose migration adds the column that its step fills.
     private func rollingBack(_ version: String, _ database: DatabaseQueue) throws -> MigrationManager {
         let entry = SQLMigration(
