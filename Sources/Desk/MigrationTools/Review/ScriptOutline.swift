@@ -80,11 +80,13 @@ struct ScriptOutline {
     /// Returns whether an earlier statement creates a table.
     func isMade(_ table: SQLName, before index: Int) -> Bool { creation(of: table, before: index) != nil }
 
-    /// Returns whether earlier statements create a table, and none of them uses it.
+    /// Returns whether earlier statements create a table, and none of them uses it: not one for the connection alone, or that
+    /// may have been there.
     func isMadeInVain(_ table: SQLName, before index: Int) -> Bool {
-        guard let start = statements[..<index].lastIndex(where: { $0.createdTable == table }) else {
-            return false
-        }
+        guard let start = statements[..<index].lastIndex(where: { $0.createdTable == table }),
+            statements[start].tokens.opens(with: "CREATE", "TABLE"),
+            !statements[start].tokens.opens(with: "CREATE", "TABLE", "IF", "NOT", "EXISTS")
+        else { return false }
         return statements[(start + 1)..<index].allSatisfy { statement in
             !statement.mentions(table) || statement.onlyDeclares
                 || statement.writtenTable == table && !statement.copies
