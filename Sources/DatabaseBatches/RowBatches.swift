@@ -110,7 +110,9 @@ struct RowBatches: StepBatches {
             guard condition != nil, try key.count(rows, db) > 0 else { return }
             throw MigrationError(
                 .stepFailed, "the step has visited it, and its condition still holds",
-                remedy: "Let the step change what its condition asks for, or throw an error that says why it cannot.")
+                remedy:
+                    "Let the step change what its condition asks for, or throw an error that says why it cannot."
+            )
         }
     }
 

@@ -23,7 +23,8 @@ enum CompatibleMigrations {
                 """)
         for identifier in identifiers.sorted() {
             try db.execute(
-                sql: "INSERT OR IGNORE INTO \(OwnTables.compatible.inMain) VALUES (?)", arguments: [identifier])
+                sql: "INSERT OR IGNORE INTO \(OwnTables.compatible.inMain) VALUES (?)",
+                arguments: [identifier])
         }
     }
 }

@@ -61,7 +61,8 @@ struct LateRowsTests {
         try database.write { try $0.execute(sql: "UPDATE photo SET hash = 'new' WHERE id = 30") }
         try manager(database).migrate()
         #expect(try manager(database).runDeferred().completed.versions == ["2.1"])
-        #expect(Set(visits.lines.joined(separator: " ").split(separator: " ")) == ["10", "20", "40", "50", "60"])
+        #expect(
+            Set(visits.lines.joined(separator: " ").split(separator: " ")) == ["10", "20", "40", "50", "60"])
 
         try insert("(5, 'x'), (25, 'y'), (99, 'z')", database)
         let late = try manager(database)
@@ -101,7 +102,7 @@ struct LateRowsTests {
                 let manager = try manager(open())
                 try manager.migrate()
                 try manager.runDeferred()
-            } catch where process.isDead {}
+            } catch  where process.isDead {}
             return process.isDead
         }
         if moment == 1 { #expect(isDead) }
@@ -142,7 +143,9 @@ struct LateRowsTests {
         try manager(database).runDeferred()
         let manager = try manager(database, condition: "hush IS NULL -- a typing error")
         let other = try app.open()
-        try other.write { try $0.execute(sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY); INSERT INTO photo VALUES (1)") }
+        try other.write {
+            try $0.execute(sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY); INSERT INTO photo VALUES (1)")
+        }
         manager.afterMigratingToVersion("2.1", in: other, overRowsOf: "photo") { _, _ in }
         try manager.migrate()
         let report = try manager.runDeferred()

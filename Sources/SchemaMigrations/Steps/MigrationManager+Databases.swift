@@ -46,7 +46,8 @@ extension MigrationManager {
         finishing deferred: [AppVersion], source: SourceLocation
     ) {
         register(
-            version ?? .zero, .schemaStep(schemaStep), in: place(of: database), finishing: deferred, source: source)
+            version ?? .zero, .schemaStep(schemaStep), in: place(of: database), finishing: deferred,
+            source: source)
     }
 
     /// Registers a step that works in one database, *exactly once*: the database commits its work and its

@@ -124,7 +124,9 @@ struct AgainTests {
         #expect(try manager("2.0", database).migrate().completed.isEmpty)
     }
 
-    @Test("is an error if its condition holds after it has run, also for the first time", arguments: [false, true])
+    @Test(
+        "is an error if its condition holds after it has run, also for the first time",
+        arguments: [false, true])
     func endless(isFirst: Bool) throws {
         let database = try open()
         try manager("1.0", database).migrate()
@@ -201,7 +203,9 @@ struct AgainTests {
         return manager
     }
 
-    @Test("runs again once an older build has undone its migration, wherever the process is killed", arguments: 0...40)
+    @Test(
+        "runs again once an older build has undone its migration, wherever the process is killed",
+        arguments: 0...40)
     func rolledBack(moment: Int) throws {
         do {
             let database = try open()

@@ -182,10 +182,12 @@ struct LateInstall {
             options: MigrationOptions(maximumAttempts: 100))
         manager.whenMigratingToVersion("1.0", migrate: try schema(release), in: database)
         guard release > 0 else { return manager }
-        manager.whenMigratingToVersion("2.0", in: database, again: { try $0.hasOld("mood") }) { db in
+        let hasOldEntries: @Sendable (Database) throws -> Bool = { try $0.hasOld("mood") }
+        manager.whenMigratingToVersion("2.0", in: database, again: hasOldEntries) { db in
             try db.execute(sql: "UPDATE entry SET mood = 'fine', moods = moods + 1 WHERE mood IS NULL")
         }
-        manager.whenMigratingToVersion("2.0-1", again: { [self] in !names("old").isEmpty }) { [self] in
+        let hasOldFiles = { [self] in !names("old").isEmpty }
+        manager.whenMigratingToVersion("2.0-1", again: hasOldFiles) { [self] in
             for name in names("old").sorted() {
                 try process.moment()
                 try FileManager.default.moveItem(

@@ -77,13 +77,11 @@ struct ChatPort: Port {
                 store: .jsonFile(at: group.file(account).file("migrations.json")),
                 options: MigrationOptions(maximumAttempts: 100))
             manager.whenMigratingToVersion(migrate: migrator, in: database)
-            manager.whenMigratingToVersion(
-                "2.0", in: database,
-                again: { db in
-                    try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM message WHERE preview IS NULL)")
-                        ?? false
-                }
-            ) { db in
+            let lacksPreview: @Sendable (Database) throws -> Bool = { db in
+                try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM message WHERE preview IS NULL)")
+                    ?? false
+            }
+            manager.whenMigratingToVersion("2.0", in: database, again: lacksPreview) { db in
                 try db.execute(sql: "UPDATE message SET preview = substr(text, 1, 4) WHERE preview IS NULL")
             }
             manager.afterMigratingToVersion(

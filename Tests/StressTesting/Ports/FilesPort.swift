@@ -32,9 +32,8 @@ struct FilesPort: Port {
             store: .jsonFile(at: folder.file("migrations.json")),
             options: MigrationOptions(maximumAttempts: 100))
         // The first file goes last: while it is there, there is something to move.
-        manager.whenMigratingToVersion(
-            "2.0", again: { FileManager.default.fileExists(atPath: other.file(Self.names[0]).path) }
-        ) {
+        let isElsewhere = { FileManager.default.fileExists(atPath: other.file(Self.names[0]).path) }
+        manager.whenMigratingToVersion("2.0", again: isElsewhere) {
             for name in Self.names.reversed()
             where FileManager.default.fileExists(atPath: other.file(name).path) {
                 try process.moment()

@@ -47,12 +47,12 @@ struct MessengerPort: Port {
             migrate: try SchemaMigrator(migrations: Array(Self.agent.prefix(release + 1)), options: options),
             in: agent)
         guard release > 0 else { return manager }
-        manager.whenMigratingToVersion("2.0", in: chat, again: { try $0.lacks("position", in: "chat") }) {
-            db in
+        let lacksPosition: @Sendable (Database) throws -> Bool = { try $0.lacks("position", in: "chat") }
+        manager.whenMigratingToVersion("2.0", in: chat, again: lacksPosition) { db in
             try db.execute(sql: "UPDATE chat SET position = id * 10 WHERE position IS NULL")
         }
-        manager.whenMigratingToVersion("2.0", in: agent, again: { try $0.lacks("port", in: "server") }) {
-            db in
+        let lacksPort: @Sendable (Database) throws -> Bool = { try $0.lacks("port", in: "server") }
+        manager.whenMigratingToVersion("2.0", in: agent, again: lacksPort) { db in
             try db.execute(sql: "UPDATE server SET port = 443 WHERE port IS NULL")
         }
         return manager
