@@ -13,9 +13,9 @@ public struct LateTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries a hundred thousand installs, or three hundred.
+    /// Tries twenty thousand installs, or two hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        try run(seeds: size.seeds(short: 300, long: 100_000))
+        try run(seeds: size.seeds(short: 200, long: 20_000))
     }
 
     /// Tries an install for each seed.

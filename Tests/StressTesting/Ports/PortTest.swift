@@ -19,9 +19,9 @@ public struct PortTest: StressTest {
         PlayerPort.self, ChatPort.self, MessengerPort.self, LadderPort.self, FilesPort.self,
     ]
 
-    /// Kills two hundred upgrades of each app, or thirty; the long form kills four thousand.
+    /// Upgrades four thousand installs of each app, or twelve.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        try run(seeds: size.seeds(short: 150, long: 20_000))
+        try run(seeds: size.seeds(short: 60, long: 20_000))
     }
 
     /// Upgrades an install for each seed.
