@@ -23,8 +23,11 @@ extension FleetDevice {
                 let column = table.columns.randomElement(using: &random)
                 return try update(db, table, key, sample, column, at: time)
             }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            // There is no row to refer to, or a newer schema does not take what an older release writes.
+        } catch let error as DatabaseError
+            where [.SQLITE_CONSTRAINT, .SQLITE_ERROR].contains(error.resultCode)
+        {
+            // There is no row to refer to, or a newer schema does not take what an older release writes, or lacks a column
+            // that it names.
             return nil
         }
     }
