@@ -44,8 +44,8 @@ mkdir -p "$scratch/symbols"
 archives=
 for library in $libraries; do
     # The compiler writes down a module's symbols when it builds it, and what it adds to other modules' types.
-    "$swift" build --quiet --scratch-path "$scratch" --target "$library" -Xswiftc -emit-extension-block-symbols \
-        -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc "$scratch/symbols"
+    "$swift" build --quiet --scratch-path "$scratch" --target "$library" -Xswiftc -DDOCUMENTATION \
+        -Xswiftc -emit-extension-block-symbols -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc "$scratch/symbols"
     rm -rf "$scratch/$library"
     mkdir -p "$scratch/$library"
     cp "$scratch/symbols/$library".symbols.json "$scratch/$library"
