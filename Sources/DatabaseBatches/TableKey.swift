@@ -96,7 +96,7 @@ extension TableKey {
             """)
     }
 
-    /// Counts all rows that count.
+    /// Returns the number of rows that count.
     func count(_ db: Database) throws -> Int { try count(including("1"), db) }
 
     func count(_ condition: SQL, _ db: Database) throws -> Int {

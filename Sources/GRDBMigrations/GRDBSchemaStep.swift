@@ -72,7 +72,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         }
     }
 
-    /// Tells older builds which migrations they can live with.
+    /// Marks the migrations that older builds can live with.
     ///
     /// In a transaction of its own, since GRDB has committed each migration. If the process dies before, older builds refuse the
     /// database until the next launch of this one.

@@ -125,8 +125,8 @@ public struct MigrationError: Error, Sendable {
         underlyingError: (any Error)? = nil
     ) {
         self.init(
-            code, problem, remedy: remedy, manager: work.manager,
-            version: work.version == .zero ? nil : work.version, attempt: attempt,
+            code, problem, remedy: remedy, manager: work.manager, version: work.id.givenVersion,
+            attempt: attempt,
             underlyingError: underlyingError)
         self.work = work
     }

@@ -91,7 +91,7 @@ package final class PlaceState: Sendable {
         guard !steps.isEmpty else { return self }
         return PlaceState(
             storeID: storeID, record: record, seen: seen, evidence: evidence, pending: pending, newer: newer,
-            needed: needed.union(steps.map(\.id)))
+            needed: Set(steps.map(\.id)))
     }
 
     /// Returns true if a version was launched here.

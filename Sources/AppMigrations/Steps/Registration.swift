@@ -260,7 +260,7 @@ struct Registration: Sendable {
             } else if let highest, step.version < highest.version {
                 note(
                     step, "is registered after \(highest.version)",
-                    step.version == .zero
+                    step.id.givenVersion == nil
                         ? "Register a schema step without a version before the other steps of its database."
                         : "Register steps in ascending order.")
             }

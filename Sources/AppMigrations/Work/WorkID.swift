@@ -25,8 +25,11 @@ package struct WorkID: Sendable, Hashable {
 }
 
 extension WorkID {
+    /// The version that the app has given; nil for a schema step without one.
+    var givenVersion: AppVersion? { version == .zero ? nil : version }
+
     /// The work in words, as in `schema step 2.0`; without a version where none was given.
-    var title: String { version == .zero ? kind.rawValue : "\(kind.rawValue) \(version)" }
+    var title: String { givenVersion.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
 
     /// Hashes the version alone: few versions have work of two kinds in one place.
     package func hash(into hasher: inout Hasher) { hasher.combine(version) }

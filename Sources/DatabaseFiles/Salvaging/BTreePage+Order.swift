@@ -30,9 +30,7 @@ extension BTreePage {
         func isRecord(_ range: Range<Int>) -> Bool {
             SavedRecord(bytes, in: range, encoding: 1, isTrusted: true) != nil
         }
-        if cell.overflow != nil || isRecord(cell.local) { return true }
-        guard let next = cell.next, cell.local.lowerBound < next, next <= bytes.count else { return false }
-        return isRecord(cell.local.lowerBound..<next)
+        return cell.overflow != nil || isRecord(cell.local) || rangeUpToNext(cell).map(isRecord) ?? false
     }
 
     /// Returns the places of the most ids that ascend, with room for those between them.

@@ -156,6 +156,14 @@ struct BTreePage {
     }
 }
 
+extension BTreePage {
+    /// The bytes of a cell's record up to where something else begins, for a cell whose size is damaged; nil if nothing does.
+    func rangeUpToNext(_ cell: Cell) -> Range<Int>? {
+        guard let end = cell.next, cell.local.lowerBound < end, end <= bytes.count else { return nil }
+        return cell.local.lowerBound..<end
+    }
+}
+
 extension PageSource {
     /// Returns a page of a b-tree; nil if it is none.
     func tree(_ number: Int) throws -> BTreePage? {
@@ -181,8 +189,8 @@ extension PageSource {
 
     /// Returns the record of a cell whose size is damaged: one that, by its header, ends where something else begins.
     private func recordUpToNext(_ cell: BTreePage.Cell, in page: BTreePage) -> SavedRecord? {
-        guard let end = cell.next, cell.local.lowerBound < end, end <= page.bytes.count else { return nil }
-        return SavedRecord(
-            page.bytes, in: cell.local.lowerBound..<end, encoding: encoding, isTrusted: false)
+        page.rangeUpToNext(cell).flatMap {
+            SavedRecord(page.bytes, in: $0, encoding: encoding, isTrusted: false)
+        }
     }
 }

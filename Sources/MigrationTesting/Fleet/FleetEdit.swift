@@ -12,9 +12,9 @@ struct FleetField: Hashable, Sendable {
     var words: String { "\(table).\(column) of \(key.words)" }
 }
 
-/// What a device has written into a field.
+/// A value that a device has written into a field.
 ///
-/// A migration's change is none.
+/// A value that a migration writes is none.
 struct FleetEdit: Sendable {
     /// The fleet's clock: every edit has a time of its own.
     let time: Int

@@ -1,6 +1,6 @@
 import GRDB
 
-/// What must be so when all devices have the last release, and have exchanged everything.
+/// Judges a fleet in which all devices have the last release, and have exchanged everything.
 struct FleetJudgement {
     private let release: FleetRelease
     private let devices: [FleetDevice]

@@ -1,7 +1,7 @@
 import AppMigrations
 import GRDB
 
-/// What the code of a release knows: the columns of its tables, and rows as it writes them.
+/// The knowledge of a release's code: the columns of its tables, and rows as it writes them.
 struct FleetRelease: Sendable {
     struct Table: Sendable {
         let name: String

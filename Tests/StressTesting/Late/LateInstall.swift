@@ -12,9 +12,8 @@ import TestSupport
 /// 2.0 gives each entry a mood, in a step, and moves files, in a closure; 3.0 gives each entry a hash, in a deferred step. Each says
 /// when it is needed again. Older releases come back and write, backups are restored, rows arrive in the form of another
 /// release, and processes are killed.
-struct LateInstall {
-    let folder: URL
-    /// What has happened, in order.
+struct LateInstall: RandomInstall {
+    private let folder: URL
     private(set) var story: [String] = []
 
     private var random: RandomNumbers
@@ -42,9 +41,7 @@ struct LateInstall {
 
     // MARK: Its life
 
-    /// Lives through some events, and through a launch of the last release that comes to its end.
-    ///
-    /// - Returns: what is wrong; nil if nothing is.
+    // Lives through some events, and through a launch of the last release that comes to its end.
     mutating func live() throws -> String? {
         try launch(Int.random(in: 0..<3, using: &random), isLast: true)
         for _ in 0..<Int.random(in: 2...9, using: &random) {

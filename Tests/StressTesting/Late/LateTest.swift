@@ -1,7 +1,3 @@
-import Foundation
-import MigrationTools
-import TestSupport
-
 /// Rows and files in the old form arrive at any time, and the next launch brings them into the new one.
 public struct LateTest: StressTest {
     /// Selects it on the command line.
@@ -19,20 +15,5 @@ public struct LateTest: StressTest {
     }
 
     /// Tries an install for each seed.
-    public func run(seeds: Range<UInt64>) throws -> StressOutcome {
-        let folder = try TemporaryFolder.inMemory()
-        return seeds.tryEach(unit: "installs") { seed in
-            do {
-                var install = try LateInstall(seed: seed, in: folder.file("\(seed)"))
-                defer { try? FileManager.default.removeItem(at: install.folder) }
-                do {
-                    return try install.live().map { "seed \(seed): \($0), after \(install.story)" }
-                } catch {
-                    return "seed \(seed): \(error), after \(install.story)"
-                }
-            } catch {
-                return "seed \(seed): \(error)"
-            }
-        }
-    }
+    public func run(seeds: Range<UInt64>) throws -> StressOutcome { try seeds.tryEach(LateInstall.self) }
 }

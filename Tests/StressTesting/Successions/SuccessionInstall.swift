@@ -10,9 +10,8 @@ import TestSupport
 ///
 /// The first part belongs to `Library` in all releases. The second one belongs to it, too, until it gets a manager of its own,
 /// `Photos`, which may be called `Pictures` later.
-struct SuccessionInstall {
-    let folder: URL
-    /// What has happened, in order.
+struct SuccessionInstall: RandomInstall {
+    private let folder: URL
     private(set) var story: [String] = []
 
     private var random: RandomNumbers
@@ -38,7 +37,6 @@ struct SuccessionInstall {
         isInDatabase = .random(using: &random)
         hasSQLiteStore = .random(using: &random)
         self.random = random
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
     /// A step of a part.
@@ -69,9 +67,7 @@ struct SuccessionInstall {
 
     // MARK: Its life
 
-    /// Lives through some launches, and through one of the last release that comes to its end.
-    ///
-    /// - Returns: what is wrong; nil if nothing is.
+    // Lives through some events, and through a launch of the last release that comes to its end.
     mutating func live() throws -> String? {
         var release = 0
         for _ in 0..<Int.random(in: 1...6, using: &random) {

@@ -1,7 +1,3 @@
-import Foundation
-import MigrationTools
-import TestSupport
-
 /// Managers that are split off, renamed or first called late begin where the install did, whatever the clock says.
 public struct SuccessionTest: StressTest {
     /// Selects it on the command line.
@@ -29,15 +25,6 @@ public struct SuccessionTest: StressTest {
 
     /// Tries an install for each seed.
     public func run(seeds: Range<UInt64>) throws -> StressOutcome {
-        let folder = try TemporaryFolder.inMemory()
-        return seeds.tryEach(unit: "installs") { seed in
-            do {
-                var install = try SuccessionInstall(seed: seed, in: folder.file("\(seed)"))
-                defer { try? FileManager.default.removeItem(at: install.folder) }
-                return try install.live().map { "seed \(seed): \($0), after \(install.story)" }
-            } catch {
-                return "seed \(seed): \(error)"
-            }
-        }
+        try seeds.tryEach(SuccessionInstall.self)
     }
 }

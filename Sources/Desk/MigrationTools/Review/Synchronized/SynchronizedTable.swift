@@ -3,7 +3,7 @@ import TextOutput
 
 /// A table that a sync engine mirrors, as SQLite and its SQL describe it.
 struct SynchronizedTable {
-    /// What a synchronized table may not have.
+    /// A mistake in the definition of a synchronized table.
     struct Problem: Equatable {
         let rule: ReviewRule
         let sentence: String
@@ -31,7 +31,7 @@ struct SynchronizedTable {
         }
     }
 
-    /// What is wrong with the table, whatever it was before.
+    /// The mistakes in the table's definition, whatever it was before.
     var problems: [Problem] {
         let title = "Table \(name.text.quoted)"
         var found = [keyProblem].compactMap(\.self).map {
