@@ -40,7 +40,11 @@ extension LaunchPlan {
                 launch = record?.launch(current: request.current, build: request.build) ?? .freshInstall
             }
             record?.apply(.begun(launch, current: request.current, due: steps.closures))
-            if case .downgrade = launch { reopened = [] } else { reopened = Array(state.needed) }
+            if case .downgrade = launch {
+                reopened = []
+            } else {
+                reopened = state.needed.filter { record?.isDone($0) == true }
+            }
             record?.apply(.rerun(reopened))
             self.record = record
             if case .following(_, let names) = beginning { formers = names } else { formers = [] }

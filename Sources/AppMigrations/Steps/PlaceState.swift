@@ -90,8 +90,9 @@ package final class PlaceState: Sendable {
     func needing(_ steps: [MigrationStep]) -> PlaceState {
         guard !steps.isEmpty else { return self }
         return PlaceState(
-            storeID: storeID, record: record, seen: seen, evidence: evidence, pending: pending, newer: newer,
-            needed: Set(steps.map(\.id)))
+            storeID: storeID, record: record, hasRemovedRecord: hasRemovedRecord, lostRecord: lostRecord,
+            formerRecords: formerRecords, seen: seen, assumptions: assumptions, evidence: evidence,
+            pending: pending, newer: newer, needed: Set(steps.map(\.id)))
     }
 
     /// Returns true if a version was launched here.

@@ -28,8 +28,14 @@ struct PlaceSteps: Sendable {
     /// Before the step has run, there may be nothing yet that its condition could ask about, as while a schema step that it
     /// builds on is pending: an older build may have undone a migration. What the app has skipped is settled for good.
     func canAsk(_ step: MigrationStep, _ state: PlaceState) -> Bool {
-        guard step.hasCondition, let record = state.record, record[step.id] != .skipped else { return false }
-        return record.isDone(step.id)
+        guard step.hasCondition else { return false }
+        func isDone(_ record: MigrationRecord) -> Bool {
+            record.isDone(step.id) && record[step.id] != .skipped
+        }
+        let isDone =
+            state.record.map(isDone)
+            ?? state.formerRecords.contains { step.version < $0.end && isDone($0.record) }
+        return isDone
             && zip(schemaSteps, state.pending).allSatisfy { $0.version > step.version || $1.isEmpty }
     }
 

@@ -15,11 +15,12 @@ struct AgainPairsTests {
 
     private func manager(
         _ version: String = "2.0",
+        adopting: Adoption = .newApp,
         options: MigrationOptions = MigrationOptions(ignoresStepsAboveCurrent: true),
-        failure: (any Error)? = nil
+        name: String = "Library", failure: (any Error)? = nil
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: "Library", currentVersion: version, adopting: .newApp, store: store,
+            name: name, currentVersion: version, adopting: adopting, store: store,
             options: options)
         manager.whenMigratingToVersion("2.0", again: isOld) { [files] in
             if let failure { throw failure }
@@ -70,5 +71,26 @@ struct AgainPairsTests {
         #expect(try asked.migrate().completed.map(\.version) == ["2.0"])
         #expect(try manager().migrate().completed.isEmpty)
         #expect(files.lines == ["one.md", "two.md"])
+    }
+
+    @Test("that has come from another manager is asked in the first launch of the new one")
+    func split() throws {
+        try arrive()
+        let split = try manager("3.0", adopting: .splitFrom("Library", before: "3.0"), name: "Files")
+        #expect(try split.migrate().completed.map(\.version) == ["2.0"])
+        #expect(files.lines == ["one.md", "two.md"])
+    }
+
+    @Test("that the app has skipped under another manager is not asked in the new one")
+    func splitAfterSkip() throws {
+        files.lines = ["one.txt"]
+        try manager("1.0").migrate()
+        let skipping = try manager(failure: CocoaError(.fileNoSuchFile))
+        #expect(throws: MigrationError.self) { try skipping.migrate() }
+        try skipping.skip(try #require(skipping.work.first))
+        try skipping.migrate()
+        let split = try manager("3.0", adopting: .splitFrom("Library", before: "3.0"), name: "Files")
+        #expect(try split.migrate().completed.isEmpty)
+        #expect(files.lines == ["one.txt"])
     }
 }
