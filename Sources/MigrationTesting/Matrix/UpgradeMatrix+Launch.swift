@@ -35,6 +35,16 @@ extension UpgradeMatrix {
                 failures: failures)
         }
     }
+
+    /// Returns a sentence for each statement of an idle launch that reads a whole table of an upgraded database.
+    func wholeTableReads(of database: DatabaseQueue, _ runner: any MigrationRunner) throws -> [String] {
+        guard let app else { return [] }
+        return try WholeTableReads(database) {
+            let manager = try app(database, runner.key(runner.titles.last?.version ?? 0))
+            guard try manager.migrate().completed.isEmpty else { return false }
+            return try manager.runDeferred().completed.isEmpty
+        }.sentences
+    }
 }
 
 /// Gives deferred work batches of one size.

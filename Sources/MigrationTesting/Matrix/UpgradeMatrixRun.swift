@@ -68,6 +68,7 @@ struct UpgradeMatrixRun {
                 return fresh
             }
             let seeds = try installs.map { try $0.read(SeedRows.init) }
+            try report.notes += matrix.wholeTableReads(of: installs[1], runner)
             return UpgradeTrial(
                 matrix, fresh: try installs[0].read(DatabaseSchema.init),
                 seeds: seeds[0].common(with: seeds[1]))

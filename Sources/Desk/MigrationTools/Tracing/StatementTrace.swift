@@ -1,14 +1,16 @@
 import AppMigrations
-import GRDB
+package import GRDB
 
 /// The statements that run on one connection, in order.
-final class StatementTrace: Sendable {
+package final class StatementTrace: Sendable {
     private let found = Locked<[TracedStatement]>([])
 
-    var statements: [TracedStatement] { found.withLock { $0 } }
+    package init() {}
+
+    package var statements: [TracedStatement] { found.withLock { $0 } }
 
     /// Begins to record, in the place of an app's own trace.
-    func start(_ db: Database) {
+    package func start(_ db: Database) {
         db.trace { [found] event in
             guard case .statement(let statement) = event else { return }
             found.withLock {
@@ -17,5 +19,5 @@ final class StatementTrace: Sendable {
         }
     }
 
-    func stop(_ db: Database) { db.trace(nil) }
+    package func stop(_ db: Database) { db.trace(nil) }
 }
