@@ -97,13 +97,15 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
             if progress.isCancelled { throw CancellationError() }
             // Another process may have gone further meanwhile, which GRDB does not forgive.
             let target = try furthest(of: stop, applied())
+            let running = database.unsafeReentrantWrite { RunningMigration(on: $0, in: progress) }
             do {
                 try migrator.migrate(database, upTo: target)
             } catch {
+                running.end(isDone: false)
                 throw try failure(error, upTo: target)
             }
             progress.setUserInfoObject(stop, forKey: .migrationName)
-            progress.completedUnitCount += 1
+            running.end(isDone: true)
         }
     }
 

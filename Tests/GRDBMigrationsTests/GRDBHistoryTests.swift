@@ -113,6 +113,57 @@ struct GRDBProgressTests {
         #expect(manager.progress.fractionCompleted == 1)
     }
 
+    @Test("grows within a migration that reports its own, and a failure leaves nothing of it")
+    func within() throws {
+        let seen = Locked<[Double]>([])
+        let progress = Locked<Progress?>(nil)
+        let fails = Locked(true)
+        let manager = try manager([
+            ("v1", { try $0.execute(sql: "CREATE TABLE a(x)") }),
+            (
+                "v2",
+                { db in
+                    db.migrationProgress.totalUnitCount = 4
+                    for _ in 1...3 {
+                        db.migrationProgress.completedUnitCount += 1
+                        let fraction = progress.withLock { $0?.fractionCompleted ?? -1 }
+                        seen.withLock { $0.append(fraction) }
+                    }
+                    if fails.withLock({ $0 }) { throw DatabaseError(message: "half way") }
+                }
+            ),
+        ])
+        progress.withLock { $0 = manager.progress }
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        #expect(seen.withLock { $0 } == [0.625, 0.75, 0.875])
+        fails.withLock { $0 = false }
+        seen.withLock { $0 = [] }
+        try manager.migrate()
+        #expect(seen.withLock { $0 } == [0.25, 0.5, 0.75])
+        #expect(manager.progress.fractionCompleted == 1)
+    }
+
+    @Test("within a migration may be given any numbers, and is nobody's where GRDB runs it alone")
+    func anyNumbers() throws {
+        let migrations: [(String, @Sendable (Database) throws -> Void)] = [
+            (
+                "v1",
+                { db in
+                    db.migrationProgress.totalUnitCount = 0
+                    db.migrationProgress.completedUnitCount = .max
+                    db.migrationProgress.totalUnitCount = .max
+                    db.migrationProgress.completedUnitCount = -1
+                }
+            )
+        ]
+        let manager = try manager(migrations)
+        try manager.migrate()
+        #expect(manager.progress.fractionCompleted == 1)
+        var alone = DatabaseMigrator()
+        alone.registerMigration("v1", migrate: migrations[0].1)
+        try alone.migrate(DatabaseQueue())
+    }
+
     @Test("stops between two migrations when it is cancelled, and goes on from there")
     func betweenTwo() throws {
         let progress = Locked<Progress?>(nil)

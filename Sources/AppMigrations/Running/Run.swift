@@ -73,7 +73,7 @@ class Run {
     }
 
     func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {
-        StepProgress(totalUnitCount: 1, parent: input.progress, pendingUnitCount: pending.weight)
+        StepProgress(partOf: input.progress, counting: pending.weight)
     }
 
     func show(_ position: StepPosition, of pending: LaunchPlan.PendingStep, in progress: Progress) {

@@ -1,5 +1,6 @@
 import AppMigrations
 package import Foundation
+import GRDB
 
 /// Migrations that share a transaction, with their progress.
 final class MigrationGroup {
@@ -22,6 +23,8 @@ final class MigrationGroup {
     /// The time that the group may run; nil if either all of it is committed or nothing.
     private let timeLimit: Duration?
     private let progress: RunProgress?
+    /// The migration in Swift that is running.
+    private var running: RunningMigration?
     /// True if the migration that ran must not share its commit.
     private var holdsAlone = false
     private var start: ContinuousClock.Instant?
@@ -77,12 +80,18 @@ final class MigrationGroup {
         return ContinuousClock.now - start >= timeLimit
     }
 
+    /// Records that the next migration begins, so that one in Swift can report its progress.
+    func begin(on db: Database) {
+        running = left.first.flatMap { progress?.begin($0, on: db) }
+    }
+
     /// Records that the next migration ran.
     func succeed() {
         let job = left.removeFirst()
         done.append(job)
         holdsAlone = job.commitsAlone
-        progress?.advance(job)
+        progress?.advance(job, running)
+        running = nil
     }
 
     /// Records that a migration failed, so that those before it can be committed.
@@ -90,6 +99,8 @@ final class MigrationGroup {
     /// - Parameter count: the number of migrations before it.
     /// - Throws: the error, when nothing of the group may stay.
     func fail(_ error: any Error, after count: Int) throws {
+        running?.end(isDone: false)
+        running = nil
         if error is CancellationError || timeLimit == nil { throw error }
         // A ledger that takes no version is left as it is, without its details.
         if count == 0, (error as? MigrationError)?.detail == .ledger { throw error }
@@ -120,9 +131,14 @@ struct RunProgress {
         child.totalUnitCount = max(1, jobs.reduce(0) { $0 + $1.weight })
     }
 
-    func advance(_ job: MigrationJob) {
+    /// Begins a migration in Swift; returns nil for a file.
+    func begin(_ job: MigrationJob, on db: Database) -> RunningMigration? {
+        job.isCode ? RunningMigration(on: db, in: child, counting: job.weight) : nil
+    }
+
+    func advance(_ job: MigrationJob, _ running: RunningMigration? = nil) {
         parent.setUserInfoObject(job.title, forKey: .migrationName)
-        child.completedUnitCount += job.weight
+        if let running { running.end(isDone: true) } else { child.completedUnitCount += job.weight }
     }
 
     /// Counts everything as done, including the work of another process.

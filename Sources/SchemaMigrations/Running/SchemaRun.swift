@@ -297,6 +297,7 @@ final class SchemaRun {
         while let job = group.next(for: ledger) {
             let savepoint = try Savepoint(db)
             do {
+                group.begin(on: db)
                 let work = try job.run(db, interrupter, restoring: settings)
                 try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
                 if let new = try inspection.firstNew(touched: work.tables, byCode: job.isCode) {

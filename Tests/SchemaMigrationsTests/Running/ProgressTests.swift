@@ -39,6 +39,25 @@ struct ProgressTests {
         #expect(progress.userInfo[.migrationName] as? String == "Code5")
     }
 
+    @Test("grows within a migration in Swift that reports its own")
+    func within() throws {
+        let progress = Progress(totalUnitCount: 10)
+        let seen = Locked<[Double]>([])
+        let code = CodeMigration(2, "count") { [progress] db in
+            db.migrationProgress.totalUnitCount = 4
+            for _ in 1...4 {
+                seen.withLock { $0.append(progress.fractionCompleted) }
+                db.migrationProgress.completedUnitCount += 1
+            }
+        }
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), code])
+        try schema.migrate(queue, progress: progress)
+        #expect(seen.withLock { $0 } == [0.5, 0.625, 0.75, 0.875])
+        #expect(progress.isFinished)
+        #expect(progress.completedUnitCount == 10)
+        try queue.read { #expect($0.migrationProgress.completedUnitCount == 0) }
+    }
+
     @Test("can be part of another progress")
     func parent() throws {
         let whole = Progress(totalUnitCount: 4)
