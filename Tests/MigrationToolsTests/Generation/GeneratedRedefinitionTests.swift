@@ -61,9 +61,9 @@ struct GeneratedRedefinitionTests {
             """)
         #expect(
             generator.sql == """
-                ALTER TABLE u ADD COLUMN y;
-
                 CREATE TABLE w(z);
+
+                ALTER TABLE u ADD COLUMN y;
 
                 UPDATE t SET a = '' WHERE a IS NULL;
 

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -13,6 +14,77 @@ struct MigrationGeneratorTests {
         let first = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "first", sql: old)])
         return try MigrationGenerator(
             first, to: SchemaFile(Data(new.utf8), name: "schema.sql"), renaming: renames, redefining: false)
+    }
+
+    @Test("follows renames that the schema records in any order, and through two names")
+    func chainedRenames() throws {
+        let chained = try generator(
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)",
+            """
+            -- renamed: entry.body=text
+            -- renamed: note=entry
+            CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT)
+            """)
+        #expect(
+            chained.sql
+                == "ALTER TABLE note RENAME TO entry;\nALTER TABLE entry RENAME COLUMN body TO text;\n")
+        #expect(chained.questions == [])
+
+        let twice = try generator(
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)",
+            """
+            -- renamed: note=entry
+            -- renamed: note.body=text
+            -- renamed: entry=page
+            CREATE TABLE page(id INTEGER PRIMARY KEY, text TEXT)
+            """)
+        #expect(
+            twice.sql == """
+                ALTER TABLE note RENAME TO entry;
+                ALTER TABLE entry RENAME TO page;
+                ALTER TABLE page RENAME COLUMN body TO text;
+
+                """)
+    }
+
+    private static let numberedItems = """
+        CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE part(id INTEGER PRIMARY KEY, item_id INTEGER REFERENCES item(id));
+        """
+    private static let namedItems = """
+        CREATE TABLE item(uuid TEXT PRIMARY KEY, name TEXT);
+        CREATE TABLE part(id INTEGER PRIMARY KEY, item_uuid TEXT REFERENCES item(uuid));
+        """
+
+    @Test("proposes no rename between a column of numbers and one of texts")
+    func noRenameOfOtherType() throws {
+        let questions = try generator(Self.numberedItems, Self.namedItems).questions
+        #expect(questions.contains { $0.missing?.path == "part.item_id" })
+        #expect(!questions.contains { $0.text.contains("--rename") || $0.missing?.newNames.isEmpty == false })
+        let others = try generator("CREATE TABLE a(k, x INTEGER)", "CREATE TABLE a(k, y NUMERIC, z TEXT)")
+            .questions
+        #expect(others.map { $0.missing?.newNames } == [["y"]])
+    }
+
+    @Test("does all of what it is told by name, or nothing")
+    func allOrNothing() throws {
+        let part = try generator(
+            Self.numberedItems, Self.namedItems,
+            renaming: SchemaRenames(columns: ["part.item_id=item_uuid"], drops: ["item.id"]))
+        let error = try #require(throws: MigrationError.self) { try part.checkThatAnswersAreDone() }
+        #expect(error.code == .misuse)
+        #expect(
+            error.message.hasPrefix(
+                "Cannot be done: --drop item.id and the rename of column `part.item_id` to `item_uuid`. "))
+        #expect(
+            error.message.contains("column `part.item_uuid`: INTEGER becomes TEXT, which may change values."))
+
+        let all = try generator(
+            "CREATE TABLE a(x INTEGER, y TEXT, z TEXT); CREATE TABLE b(x)",
+            "CREATE TABLE a(w INTEGER, y TEXT)",
+            renaming: SchemaRenames(columns: ["a.x=w"], drops: ["a.z", "b"]))
+        try all.checkThatAnswersAreDone()
+        #expect(all.questions == [])
     }
 
     @Test(

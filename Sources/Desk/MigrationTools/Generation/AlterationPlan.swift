@@ -19,6 +19,8 @@ struct AlterationPlan {
 
     /// The changes of tables, in order.
     private var tableChanges: [SchemaAlteration] = []
+    /// The creations of tables, which come before whatever goes, so that its values can move there.
+    private var creations: [SchemaAlteration] = []
     /// The tables that are dropped and do not come back.
     private var dropped: Set<SQLName> = []
     /// The tables that are away for a moment.
@@ -43,6 +45,11 @@ struct AlterationPlan {
         altersSchema = altersSchema || !moved.isEmpty
         let gone = viewsThatGo()
         dropDependents(gone)
+        changes += creations
+        let made = Set(result.objects.filter { $0.type == "table" && before[$0.key] == nil }.map(\.name))
+        changes += MovedValues(from: old, to: result, made: made, names: names).statements.map {
+            .proposal($0)
+        }
         for object in old.objects where dropped.contains(object.name) && object.type == "table" {
             changes.append(.drop(object))
             summary.append("- \(object.title)")
@@ -61,7 +68,11 @@ struct AlterationPlan {
 
     private mutating func change(_ object: SchemaObject) {
         guard let earlier = before[object.key] else {
-            tableChanges.append(.create(object))
+            if canComeFirst(object) {
+                creations.append(.create(object))
+            } else {
+                tableChanges.append(.create(object))
+            }
             created.insert(object.name)
             summary.append("+ \(object.title)")
             return
@@ -106,6 +117,14 @@ struct AlterationPlan {
         moved.insert(object.name)
         let keepsIDs = rowID != nil || new.rowIDAlias != nil && new.rowIDAlias == old.rowIDAlias
         if !keepsIDs || copies.contains(where: \.converts) { renumbered.insert(object.name) }
+    }
+
+    /// Returns whether a new table needs nothing that other changes make, and has a name that is free before them.
+    private func canComeFirst(_ object: SchemaObject) -> Bool {
+        !object.isVirtual
+            && !old.objects.contains {
+                $0.name == object.name || $0.isVirtual && object.name.folded.hasPrefix("\($0.name.folded)_")
+            }
     }
 
     /// Returns the changes that `ALTER TABLE` can make; nil if the table has to be rebuilt.

@@ -34,6 +34,8 @@ package struct GeneratedSQL: Sendable {
         case .addColumn(_, let table, let definition):
             ("alter \(table)", ["ALTER TABLE \(table.plain) ADD COLUMN \(definition);"])
         case .create(let object): (object.sql.contains("\n") ? "" : object.type, [object.statement])
+        case .proposal(let statement):
+            ("proposal", ["-- To keep the values: \(statement.inOneLine)"])
         case .reindex(let table):
             ("reindex", ["INSERT INTO \(table.plain)(\(table.plain)) VALUES ('rebuild');"])
         case .rebuild(let rebuild): ("", lines(of: rebuild))

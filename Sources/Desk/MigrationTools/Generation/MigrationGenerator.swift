@@ -12,6 +12,8 @@ package struct MigrationGenerator {
     private let generated: GeneratedMigration
     private let back: GeneratedMigration
     private let name: String
+    /// The tables and columns to drop, such as `note` and `note.body`.
+    private let drops: [String]
     /// The tables of which no row is copied.
     private let redefinitions: [TableRedefinition]
 
@@ -25,6 +27,7 @@ package struct MigrationGenerator {
     ) throws {
         self.migrator = migrator?.with(snapshot: nil)
         name = file.name
+        drops = renames.drops
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let wanted = try file.database(configuration).read(SchemaDescription.init)
@@ -102,6 +105,24 @@ package struct MigrationGenerator {
 
     /// True if both schemas are the same.
     package var isEmpty: Bool { files.isEmpty && questions.isEmpty }
+
+    /// Refuses to leave out a part of what a person has asked for by name.
+    ///
+    /// The other part alone would lead to a schema that nobody wants.
+    ///
+    /// - Throws: `MigrationError`, if a rename or a drop cannot be done, with the reason.
+    package func checkThatAnswersAreDone() throws {
+        var left = drops.filter { generated.result.has($0) }.map { "--drop \($0)" }
+        for case .renameColumn(let old, let table, let new) in renames
+        where generated.questions.contains(where: { $0.isAbout(new, of: table) }) {
+            left.append("the rename of column " + "\(table).\(old)".quoted + " to " + new.text.quoted)
+        }
+        guard !left.isEmpty else { return }
+        let reasons = questions.filter { $0.missing == nil }.map { "\($0.subject): \($0.text)" }
+        throw MigrationError(
+            .misuse, "Cannot be done: \(left.asList). \(reasons.joined(separator: " "))",
+            remedy: "Nothing was written. Leave the answer out, or write the migration by hand.")
+    }
 
     /// The files of the migration, in order; none if there is nothing to do, or only questions.
     ///

@@ -1,4 +1,5 @@
 package import SchemaMigrations
+import TextOutput
 
 /// One change of a schema.
 package enum SchemaAlteration: Sendable {
@@ -16,6 +17,8 @@ package enum SchemaAlteration: Sendable {
     case create(SchemaObject)
     /// Indexes the texts of another table again.
     case reindex(SQLName)
+    /// A statement that a person may want, as a comment.
+    case proposal(String)
 }
 
 /// A table that is created again under another name, filled, and put in the place of the old one.
@@ -72,5 +75,10 @@ package struct SchemaQuestion: Sendable, Hashable {
         self.subject = subject
         self.text = text
         self.missing = missing
+    }
+
+    /// Returns whether the question is about a column.
+    func isAbout(_ column: SQLName, of table: SQLName) -> Bool {
+        subject == "column " + "\(table).\(column)".quoted
     }
 }

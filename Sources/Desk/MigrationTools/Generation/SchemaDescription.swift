@@ -38,6 +38,16 @@ package struct SchemaDescription: Sendable {
         }.map(\.title).sorted()
     }
 
+    /// Returns whether there is a table or a column, in a text such as `note` or `note.body`.
+    func has(_ path: String) -> Bool {
+        objects.filter { $0.type == "table" && !$0.isVirtual }.contains { table in
+            SQLName(path) == table.name
+                || TableOutline(table, names: names).columns.contains {
+                    SQLName(path) == SQLName("\(table.name).\($0.name)")
+                }
+        }
+    }
+
     /// The objects by type and name.
     var byKey: [DatabaseSchema.Key: SchemaObject] {
         Dictionary(objects.map { ($0.key, $0) }, uniquingKeysWith: { $1 })

@@ -7,7 +7,7 @@ import TextOutput
 package struct SchemaRenames: Sendable {
     private let tables: [String]
     private let columns: [String]
-    private let drops: [String]
+    let drops: [String]
     /// The tables to drop with their rows.
     private(set) var droppedTables: Set<SQLName> = []
     /// The columns to drop with their values, by table.
@@ -26,20 +26,21 @@ package struct SchemaRenames: Sendable {
     ///
     /// `-- renamed: note.body=text` stays in the schema: once a migration has done it, there is nothing to rename.
     func adding(_ comments: [String], to db: Database) throws -> SchemaRenames {
-        let schema = try SchemaDescription(db)
-        var (tables, columns) = (tables, columns)
-        for text in comments {
-            let isColumn = text.prefix { $0 != "=" }.contains(".")
-            let probe = isColumn ? SchemaRenames(columns: [text]) : SchemaRenames(tables: [text])
+        guard try !SchemaDescription(db).objects.isEmpty else { return self }
+        func isColumn(_ text: String) -> Bool { text.prefix { $0 != "=" }.contains(".") }
+        // A column may be named by its table's new name, and a table may have been renamed twice.
+        let inOrder = comments.filter { !isColumn($0) } + comments.filter(isColumn)
+        return try inOrder.reduce(self) { renames, text in
+            let more = SchemaRenames(
+                tables: renames.tables + (isColumn(text) ? [] : [text]),
+                columns: renames.columns + (isColumn(text) ? [text] : []), drops: drops)
             var isPending = false
             try db.inSavepoint {
-                isPending = (try? probe.apply(to: db)) != nil
+                isPending = (try? more.apply(to: db)) != nil
                 return .rollback
             }
-            guard isPending, !schema.objects.isEmpty else { continue }
-            if isColumn { columns.append(text) } else { tables.append(text) }
+            return isPending ? more : renames
         }
-        return SchemaRenames(tables: tables, columns: columns, drops: drops)
     }
 
     /// Returns the renames with the names of what is dropped.
@@ -75,6 +76,12 @@ package struct SchemaRenames: Sendable {
     func apply(to db: Database) throws -> [SchemaAlteration] {
         var changes: [SchemaAlteration] = []
         var renamed: [SQLName: SQLName] = [:]
+        /// Returns the present name of a table, which may have been renamed more than once.
+        func present(_ table: SQLName) -> SQLName {
+            var names = [table]
+            while let next = renamed[names[names.count - 1]], !names.contains(next) { names.append(next) }
+            return names[names.count - 1]
+        }
         for text in tables {
             let known = Set(try SchemaObject.fetchAll(db).filter { $0.type == "table" }.map(\.name))
             guard let (old, new) = text.splits(at: "=").first(where: { known.contains(SQLName($0.0)) }) else {
@@ -87,7 +94,7 @@ package struct SchemaRenames: Sendable {
         for text in columns {
             let found = try text.splits(at: "=").lazy.flatMap { left, new in
                 left.splits(at: ".").map { (table: SQLName($0.0), column: SQLName($0.1), new: SQLName(new)) }
-            }.map { (table: renamed[$0.table] ?? $0.table, column: $0.column, new: $0.new) }.first {
+            }.map { (table: present($0.table), column: $0.column, new: $0.new) }.first {
                 try db.has(column: $0.column, of: $0.table)
             }
             guard let found else {

@@ -242,7 +242,13 @@ struct TableMerge {
 
     private mutating func askAboutDropping(_ column: ColumnOutline) {
         let path = "\(old.name).\(column.name)"
-        let added = wanted.columns.filter { old.column($0.name) == nil }
+        // A column that keeps its values as texts, and one that keeps numbers, are two columns.
+        let isText = old.affinity(of: column) == .text
+        let added = wanted.columns.filter { other in
+            let affinity = wanted.affinity(of: other)
+            return old.column(other.name) == nil
+                && (isText == (affinity == .text) || [affinity, old.affinity(of: column)].contains(.blob))
+        }
         let rename =
             added.first.map {
                 " If it is \($0.name.text.quoted) now, pass --rename \("\(path)=\($0.name)".shellWord)."

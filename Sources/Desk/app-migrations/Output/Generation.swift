@@ -33,6 +33,7 @@ struct Generation {
         } fill: {
             try TableFilling.fillAll($0, rowsPerTable: 32, seed: 1, style: .awkward)
         }
+        try generator.checkThatAnswersAreDone()
         isCompatible = try !generator.files.isEmpty && generator.isCompatible()
     }
 
