@@ -104,6 +104,75 @@ struct GenerateTests {
         #expect(again.status == 1)
     }
 
+    /// A column that names a row on all devices.
+    private static let key =
+        "id TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (lower(hex(randomblob(16))))"
+
+    private static let reasons = [
+        """
+        Column `mood` of table `entry` is NOT NULL: a row from a device with an older release has no value there, and is \
+        rejected as a whole. Let it be NULL, or write NOT NULL ON CONFLICT REPLACE DEFAULT and a value.
+        """,
+        """
+        Column `title` of table `entry` is gone: devices with older releases go on sending its values. Add a column or a \
+        table, and keep the old one for good.
+        """,
+        """
+        Table `tag` has a number as its key, which two devices give to two rows. Write id TEXT PRIMARY KEY NOT NULL ON \
+        CONFLICT REPLACE DEFAULT (uuid()), in this order.
+        """,
+    ]
+
+    @Test(
+        "new writes nothing that a sync engine would not accept, and says why",
+        arguments: [
+            ("CREATE TABLE entry(\(key), title TEXT, mood TEXT NOT NULL DEFAULT '');", "", 0),
+            ("CREATE TABLE entry(\(key));", " --drop entry.title", 1),
+            (
+                "-- tool: synced\nCREATE TABLE entry(\(key), title TEXT); CREATE TABLE tag(id INTEGER PRIMARY KEY);",
+                "", 2
+            ),
+        ])
+    func synchronized(schema: String, options: String, reason: Int) async throws {
+        let tool = try Tool([
+            "20240110090000000_entries.sql": "-- tool: synced\nCREATE TABLE entry(\(Self.key), title TEXT);"
+        ])
+        try tool.write(schema, to: "schema.sql")
+        let run = try await tool("new moods --from schema.sql\(options)")
+        #expect(
+            run.errors == """
+                error: A sync engine would not accept the migration: \(Self.reasons[reason])
+                Correct schema.sql, or write the migration by hand. Nothing was written.
+
+                """)
+        #expect(run.status == 1)
+        let diff = try await tool("diff --from schema.sql\(options)")
+        #expect(diff.errors.contains("A sync engine would not accept it, so new --from does not write it:"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: tool.folder.file("Migrations").path).count
+                == 1)
+    }
+
+    @Test(
+        "new says of the tables of a synchronized schema that they are synchronized, and check accepts them")
+    func synchronizedTables() async throws {
+        let tool = try Tool([
+            "20240110090000000_entries.sql": "-- tool: synced\nCREATE TABLE entry(\(Self.key), title TEXT);"
+        ])
+        try tool.write(
+            """
+            -- tool: synced
+            CREATE TABLE entry(\(Self.key), title TEXT, mood TEXT NOT NULL ON CONFLICT REPLACE DEFAULT '');
+            CREATE TABLE tag(\(Self.key));
+            """, to: "schema.sql")
+        let run = try await tool("new moods --from schema.sql")
+        #expect(run.errors == "")
+        let path = try #require(run.output.split(separator: "\n").first)
+        let text = try String(contentsOf: tool.folder.file(String(path)), encoding: .utf8)
+        #expect(text.contains("-- migrations: compatible\n-- tool: synced\n"))
+        #expect(try await tool("check").output.hasSuffix("nothing found\n"))
+    }
+
     @Test("diff prints the migration, and what it leaves out")
     func diff() async throws {
         let tool = try Tool(Tool.books)

@@ -7,13 +7,15 @@ import TextOutput
 /// Writes the migration that leads from what a set of migrations makes to a wanted schema.
 package struct MigrationGenerator {
     /// The migrations; nil if there are none yet.
-    private let migrator: SchemaMigrator?
+    let migrator: SchemaMigrator?
     private let renames: [SchemaAlteration]
     private let generated: GeneratedMigration
     private let back: GeneratedMigration
     private let name: String
     /// The tables and columns to drop, such as `note` and `note.body`.
     private let drops: [String]
+    /// True if the wanted schema says that a sync engine mirrors its tables.
+    package let isSynchronized: Bool
     /// The tables of which no row is copied.
     private let redefinitions: [TableRedefinition]
 
@@ -28,6 +30,7 @@ package struct MigrationGenerator {
         self.migrator = migrator?.with(snapshot: nil)
         name = file.name
         drops = renames.drops
+        isSynchronized = file.isSynchronized
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let wanted = try file.database(configuration).read(SchemaDescription.init)
@@ -158,6 +161,11 @@ package struct MigrationGenerator {
             }
     }
 
+    /// The tables that there are after the migration.
+    var generatedTables: Set<SQLName> {
+        Set(generated.result.objects.filter { $0.type == "table" && !$0.isVirtual }.map(\.name))
+    }
+
     /// The differences that the migration leaves out.
     package var questions: [SchemaQuestion] { generated.questions }
 
@@ -243,7 +251,7 @@ package struct MigrationGenerator {
     }
 
     /// A version above those of the migrations.
-    private var nextVersion: SchemaVersion { min(migrator?.migrations.last?.version ?? 0, .max - 2) + 1 }
+    var nextVersion: SchemaVersion { min(migrator?.migrations.last?.version ?? 0, .max - 2) + 1 }
 
     private func failure(_ problem: String) -> MigrationError {
         MigrationError(

@@ -49,6 +49,9 @@ package struct SchemaFile: Sendable {
         }
     }
 
+    /// True if the comment `-- tool: synced` says that a sync engine mirrors the tables.
+    var isSynchronized: Bool { script.comments.contains(where: \.saysSynced) }
+
     /// The remedy for a file that `sqlite3` has written, with a transaction or SQLite's own tables.
     private static let dumpRemedy = """
         `app-migrations dump --database FILE` writes a schema that fits, other than .schema and .dump do. Nothing was \

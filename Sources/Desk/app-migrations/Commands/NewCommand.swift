@@ -22,6 +22,8 @@ struct NewCommand: ParsableCommand {
             whether what FILE lacks is renamed or dropped. FILE can record a rename in \
             a comment: -- renamed: note.body=text
 
+            Where FILE or an earlier migration says -- tool: synced, what a sync engine would not accept is not written.
+
             EXAMPLE
               app-migrations new create_books
               app-migrations new add_shelves --down

@@ -10,6 +10,8 @@ struct Generation {
     private let generator: MigrationGenerator
     private let goesBack: Bool
     private let trial: MigrationGenerator.Trial?
+    /// What a sync engine would not accept, a sentence each.
+    private let refusedBySync: [String]
     /// True if an app that does not know the migration can use the database after it.
     private let isCompatible: Bool
 
@@ -34,6 +36,8 @@ struct Generation {
             try TableFilling.fillAll($0, rowsPerTable: 32, seed: 1, style: .awkward)
         }
         try generator.checkThatAnswersAreDone()
+        refusedBySync = try generator.synchronizedFindings(in: folder.url)
+            .filter { $0.severity == .error }.map(\.reason)
         isCompatible = try !generator.files.isEmpty && generator.isCompatible()
     }
 
@@ -48,6 +52,11 @@ struct Generation {
 
     /// Throws an error if there is nothing to write.
     func checkIsWritable() throws {
+        guard refusedBySync.isEmpty else {
+            throw Failure(
+                "A sync engine would not accept the migration: \(refusedBySync.joined(separator: " "))",
+                remedy: "Correct \(file), or write the migration by hand. Nothing was written.")
+        }
         guard generator.files.isEmpty else { return }
         guard generator.questions.isEmpty else {
             throw Failure(
@@ -68,7 +77,9 @@ struct Generation {
     /// Returns the text of a migration's file.
     func text(of generated: GeneratedFile, named name: String) -> String {
         let settings = (generated.redefines ? ["redefine"] : []) + (isCompatible ? ["compatible"] : [])
-        let header = settings.isEmpty ? "" : "-- migrations: \(settings.joined(separator: ", "))\n"
+        let header =
+            (settings.isEmpty ? "" : "-- migrations: \(settings.joined(separator: ", "))\n")
+            + (generator.isSynchronized ? "-- tool: synced\n" : "")
         return """
             -- \(name)
             --
@@ -101,6 +112,12 @@ struct Generation {
         lines += list(
             generator.tightened + (trial?.misfitReasons.map { "of the generated rows, \($0)" } ?? []),
             of: "migration", style)
+        if !refusedBySync.isEmpty {
+            lines += [
+                "", style.heading("A sync engine would not accept it, so new --from does not write it:"),
+            ]
+            lines += refusedBySync.map { "  \(style.notable("!")) \($0)" }
+        }
         lines += list(
             generator.questions, "Left out, because it would lose data or cannot be decided:", style)
         if goesBack {

@@ -16,6 +16,8 @@ struct SynchronizedTables {
         names = (try? CodeRules(in: folder))?.synchronized ?? []
     }
 
+    mutating func add(_ tables: Set<SQLName>) { names.formUnion(tables) }
+
     /// Adds the tables that a file creates or changes, if it has the comment.
     mutating func add(_ outline: ScriptOutline) {
         guard outline.script.comments.contains(where: \.saysSynced) else { return }
@@ -30,7 +32,7 @@ struct SynchronizedTables {
 
 extension SQLScript.Comment {
     /// True for `-- tool: synced`.
-    fileprivate var saysSynced: Bool {
+    var saysSynced: Bool {
         guard text.hasPrefix("--") else { return false }
         return text.dropFirst(2).split(whereSeparator: \.isWhitespace) == ["tool:", "synced"]
     }
