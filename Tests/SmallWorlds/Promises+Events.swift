@@ -272,7 +272,8 @@ extension Promises {
                     life.mayHaveFinished = release.number
                 } else if !isDowngrade(place, manager), isHeldBack == false {
                     (life.finished, life.mayHaveFinished) = (release.number, nil)
-                    if place != store {
+                    // A manager that has not begun in its store, as beside a newer release, has no list there.
+                    if place != store, places[store]?.managers[manager]?.floor != nil {
                         places[store]?.managers[manager]?.databases.insert(place)
                     }
                 }

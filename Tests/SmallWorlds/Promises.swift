@@ -12,7 +12,8 @@
 ///
 /// - Values that an older release writes after a newer one has been launched stay in their form, and a later step may
 ///   destroy that. The app learns of them from `returnedFromDowngrade`.
-/// - An install that the app itself takes for a new one, though it has data, keeps that data in its form.
+/// - An install that the app itself takes for a new one, though it has data, keeps that data in its form. Files are not imported
+///   then, and a later step deletes them where evidence of the old install comes back, such as its database.
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
 /// - Files that come back from a backup are not imported into a database that has imported them, that was made anew since, or
@@ -135,12 +136,12 @@ package struct Promises: Sendable {
             guard step.work == .imports else { return false }
             // What was there when the app took the install for a new one is not promised to be kept either.
             let seen = places[store]?.seen[line(step.manager)] ?? []
+            let life = places[step.place]?.managers[step.manager]
             let isDenied =
                 places[.files]?.isOld == true
-                && (app.managers[step.manager].adopting == .newApp
+                && (app.managers[step.manager].adopting == .newApp || life?.newIn != nil
                     || !seen.contains { $0.isNamed && $0.release == 1 })
             // What comes back from a backup is not imported again, nor where there was nothing to import.
-            let life = places[step.place]?.managers[step.manager]
             let isUnneeded =
                 life?.unneeded.contains(step.id) == true
                 && (isDowngrade(step.place, step.manager) || places[.files]?.hasComeBack == true)
@@ -243,7 +244,9 @@ package struct Promises: Sendable {
             guard let memory = places[place], !memory.mayRepeat, !memory.late.contains(key) else {
                 return nil
             }
-            for (index, first) in value.trail.enumerated() {
+            // What only a new install gets comes first.
+            for (index, first) in value.trail.enumerated()
+            where app.step(first.step)?.onFreshInstall != .only {
                 for second in value.trail[index...]
                 where app.order(of: second.step) < app.order(of: first.step) {
                     guard app.manager(of: second.step) == app.manager(of: first.step) else { continue }

@@ -160,5 +160,44 @@ extension KnownWorld {
                 steps: [.init(120, .rows, in: .database(0), manager: 1)],
                 managers: [.init(adopting: .version), .init(adopting: .version)]),
             [.launch(3), .write(.append), .runDeferred()], endsWith: nil),
+        KnownWorld(
+            "a database is new to a manager that has not begun in its store when it was there",
+            SmallApp(
+                steps: [
+                    .init(10, .rows, in: .database(0), manager: 1),
+                    .init(21, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .tables), .init(adopting: .tables)]),
+            [
+                .launch(2, .without(manager: 1)), .launch(1, .without(manager: 0)),
+                .launch(3, .whole, .failsAlways(21)), .twice(2, .lose(0)),
+            ], endsWith: nil),
+        KnownWorld(
+            "a database that comes back is new to a manager that has met it in downgrades alone",
+            SmallApp(
+                steps: [
+                    .init(20, .transaction, in: .database(0)), .init(21, .rows, in: .database(0), manager: 1),
+                ],
+                managers: [.init(adopting: .tables, hasVersionChanges: true), .init(adopting: .tables)]),
+            [
+                .launch(3, .without(manager: 0)), .twice(2, .lose(0)), .twice(1, .replace(0)),
+                .launch(3, .whole, .cancels(before: 1)), .restore(.database(0), after: 1), .launch(3),
+            ], endsWith: nil),
+        KnownWorld(
+            "files of an install that was taken for a new one are not imported when its database comes back",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], managers: [.init(), .init(adopting: .tables)], storeInDatabase: true),
+            [
+                .oldInstall, .twice(2, .lose(0)), .twice(2, .replace(0)), .launch(3, .without(manager: 0)),
+            ], endsWith: nil),
+        KnownWorld(
+            "a closure for new installs alone comes first, also on values that were there",
+            SmallApp(
+                steps: [
+                    .init(20, .closure, manager: 1, onFreshInstall: .run),
+                    .init(21, .closure, manager: 1, onFreshInstall: .only),
+                ], managers: two),
+            [.oldInstall, .launch(3)], endsWith: nil),
     ]
 }
