@@ -10,6 +10,7 @@ import MigrationDiagnostics
 /// | --- | --- |
 /// | the mark of a removed record | on a fresh install |
 /// | a later version, and none before it | nowhere: a downgrade |
+/// | a manager of a later version has taken over the steps | nowhere: a downgrade |
 /// | the record was lost when the database was salvaged | as ``Beginnings/afterLoss(in:asTheStore:)`` says |
 /// | damaged contents were replaced, assuming a version | at that version |
 /// | the store has lost the record that a database of the manager has | at the version completed there, or where that begins |
@@ -27,8 +28,8 @@ enum Beginning: Equatable {
     case at(AppVersion, Reason)
     /// Nowhere: a later version has used the place before this manager was there.
     case downgrade(from: AppVersion)
-    /// With what the managers with these names have recorded, whose steps have come to this one.
-    indirect case following(MigrationRecord, [String])
+    /// With what former managers have recorded, whose steps have come to this one.
+    indirect case following(MigrationRecord)
     /// The app's answer is needed.
     case askTheApp
     /// The place with this index holds data, and nothing says which version left it.
@@ -74,6 +75,7 @@ struct Beginnings {
         let seen = (bearWitness ? places : [store]).map { $0.seen(in: request.line) }
         return removed(store)
             ?? downgrade(seen)
+            ?? takenOver(store)
             ?? afterLoss(in: 0)
             ?? assumption(store)
             ?? (isExplained ? witness(databases, store.seen(in: request.line)) : nil)
@@ -101,6 +103,7 @@ struct Beginnings {
         let asTheStore = beginning(asIn: launch, record, isMadeAnew: isMadeAnew)
         return removed(place)
             ?? downgrade(seen)
+            ?? takenOver(place)
             ?? afterLoss(in: index, asTheStore: asTheStore)
             ?? following(place)
             ?? assumption(place)
@@ -126,6 +129,10 @@ struct Beginnings {
         let isAbove = seen.allSatisfy { $0.first.map { $0.version > request.current } ?? true }
         guard isAbove, let latest = seen.joined().map(\.version).max() else { return nil }
         return .downgrade(from: latest)
+    }
+
+    private func takenOver(_ place: PlaceState) -> Beginning? {
+        place.takenOver.flatMap { $0 > request.current ? .downgrade(from: $0) : nil }
     }
 
     private func witness(_ databases: ArraySlice<PlaceState>, _ seen: [SeenVersion]) -> Beginning? {
@@ -227,9 +234,13 @@ struct Beginnings {
 
     /// Steps that former managers have run are done, and those that they had still to run are this manager's.
     private func following(_ place: PlaceState) -> Beginning? {
-        // One that has begun later has never had them.
-        let formers = place.formerRecords.filter { $0.record.start ?? .zero < $0.end }
-        guard let start = formers.map({ $0.record.start ?? .zero }).min() else { return nil }
+        let formers = place.formerRecords.compactMap {
+            former -> (record: MigrationRecord, end: AppVersion)? in
+            // One that has begun later has never had them.
+            guard let record = former.record, let start = record.start, start < former.end else { return nil }
+            return (record, former.end)
+        }
+        guard let start = formers.compactMap(\.record.start).min() else { return nil }
         var record = MigrationRecord(start: start)
         for former in formers {
             for (id, state) in former.record.work where id.kind == .step && id.version < former.end {
@@ -247,7 +258,7 @@ struct Beginnings {
         record.highest = formers.compactMap(\.record.highest).max()
         record.store = formers[0].record.store
         if record.completed == nil { record.freshBuild = formers.lazy.compactMap(\.record.freshBuild).first }
-        return .following(record, formers.map(\.manager))
+        return .following(record)
     }
 }
 
@@ -284,7 +295,7 @@ extension Beginning {
                 }
             }
             return record
-        case .following(let record, _): return record
+        case .following(let record): return record
         case .downgrade, .askTheApp, .undecided, .unknown: return nil
         }
     }
@@ -304,6 +315,16 @@ extension MigrationStep {
 }
 
 extension PlaceState {
+    /// The former managers that an older app would still call, and that do not know of this version yet.
+    ///
+    /// Where no older version was launched, one that comes later does nothing in any case.
+    func formersToEnd(_ request: LaunchRequest) -> [String] {
+        let hasOlder = seen(in: request.line).contains { $0.version < request.current }
+        return formerRecords.filter { former in
+            former.record.map { $0.highest ?? .zero < request.current } ?? hasOlder
+        }.map(\.manager)
+    }
+
     /// The app versions that the place has seen, in the order in which they came.
     func seen(in line: String) -> [SeenVersion] { seen[line] ?? [] }
 

@@ -47,7 +47,7 @@ extension LaunchPlan {
             }
             record?.apply(.rerun(reopened))
             self.record = record
-            if case .following(_, let names) = beginning { formers = names } else { formers = [] }
+            formers = self.record == nil ? [] : state.formersToEnd(request)
             switch beginning {
             case .at(let version, .answered), .at(let version, .lost),
                 .at(let version, .lostNew):

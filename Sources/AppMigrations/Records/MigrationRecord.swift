@@ -27,6 +27,10 @@ package struct MigrationRecord: Sendable, Equatable {
     /// In the record of a database that is not the manager's store, the id of that store.
     package var store: String?
 
+    /// False where the manager was never called, and an older app alone knows it by its name: ``highest`` is then the version in
+    /// which another manager has taken over its steps.
+    package var hasBegun: Bool { start != nil || completed != nil || highest == nil }
+
     /// Creates a record that begins with a version, with nothing settled above it.
     package init(start: AppVersion?) {
         self.start = start

@@ -208,7 +208,7 @@ extension Journal.Page {
     /// - Parameter known: the record that the place has.
     fileprivate func latest(after known: MigrationRecord?) -> MigrationRecord? {
         // A database without the record that it had is another one, where this launch has not been.
-        guard var latest = known else { return isStore || isFirstRecord ? record : nil }
+        guard var latest = known, latest.hasBegun else { return isStore || isFirstRecord ? record : nil }
         for change in changes { latest.apply(change) }
         return latest
     }
@@ -220,7 +220,12 @@ extension Journal.Page {
         // First: an older app must not run their steps again, once they are this manager's.
         for former in plan.formers where isFirstRecord {
             try plan.steps.place.store.change(former, waitingUpTo: timeout) { state in
-                try state.changeRecord(of: former) { $0?.raiseHighest(to: request.current) }
+                guard try !state.hasRemovedRecord(of: former) else { return }
+                try state.changeRecord(of: former) { record in
+                    var known = record ?? MigrationRecord(start: nil)
+                    known.raiseHighest(to: request.current)
+                    record = known
+                }
             }
         }
         let owner = isStore ? nil : store

@@ -5,9 +5,10 @@ package struct FormerManager: Sendable {
     let end: AppVersion
 }
 
-/// The record of a former manager in a place.
+/// What a place knows of a former manager.
 struct FormerRecord: Sendable {
     let manager: String
-    let record: MigrationRecord
+    /// Its record; nil if it has never begun there.
+    let record: MigrationRecord?
     let end: AppVersion
 }

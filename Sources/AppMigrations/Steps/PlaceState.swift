@@ -8,9 +8,11 @@ package final class PlaceState: Sendable {
     package let record: MigrationRecord?
     /// True if the app has removed the record, and with it the manager's data.
     package let hasRemovedRecord: Bool
+    /// The app version in which another manager has taken over the steps of this one, which had no record; nil if none has.
+    let takenOver: AppVersion?
     /// What is known of the record that the place may have lost; nil if it has lost none.
     let lostRecord: LostRecord?
-    /// The records of the managers whose steps have come to this one; read only where it has none.
+    /// The managers whose steps have come to this one; read only where it has no record.
     let formerRecords: [FormerRecord]
     /// The app versions that the place has seen, by line of versions, each line in the order in which they came.
     package let seen: [String: [SeenVersion]]
@@ -27,13 +29,14 @@ package final class PlaceState: Sendable {
 
     init(
         storeID: String? = nil, record: MigrationRecord?, hasRemovedRecord: Bool = false,
-        lostRecord: LostRecord? = nil, formerRecords: [FormerRecord] = [],
+        takenOver: AppVersion? = nil, lostRecord: LostRecord? = nil, formerRecords: [FormerRecord] = [],
         seen: [String: [SeenVersion]], assumptions: [String: AppVersion] = [:], evidence: Evidence,
         pending: [PendingSchema] = [], newer: [String] = [], needed: Set<WorkID> = []
     ) {
         self.storeID = storeID
         self.record = record
         self.hasRemovedRecord = hasRemovedRecord
+        self.takenOver = takenOver
         self.lostRecord = lostRecord
         self.formerRecords = formerRecords
         self.seen = seen
@@ -54,12 +57,13 @@ package final class PlaceState: Sendable {
         history: @autoclosure () throws -> [SettledStep],
         pending: [PendingSchema] = [], newer: [String] = []
     ) throws {
-        guard let record = try state.record(of: manager) else {
+        let known = try state.record(of: manager)
+        guard let record = known, record.hasBegun else {
             let found = try evidence()
             let isRemoved = try state.hasRemovedRecord(of: manager)
             let isLost = state.hasLostRecords && !isRemoved
             self.init(
-                storeID: state.id, record: nil, hasRemovedRecord: isRemoved,
+                storeID: state.id, record: nil, hasRemovedRecord: isRemoved, takenOver: known?.highest,
                 lostRecord: isLost ? LostRecord(history: try history()) : nil, seen: state.seen,
                 assumptions: try state.assumptions,
                 evidence: found == .empty && state.isReplacement ? .replaced : found,
@@ -81,9 +85,9 @@ package final class PlaceState: Sendable {
     /// Returns the state for a manager to which steps of others have come.
     func following(_ formerRecords: [FormerRecord]) -> PlaceState {
         PlaceState(
-            storeID: storeID, record: nil, hasRemovedRecord: hasRemovedRecord, lostRecord: lostRecord,
-            formerRecords: formerRecords, seen: seen, assumptions: assumptions, evidence: evidence,
-            pending: pending, newer: newer)
+            storeID: storeID, record: nil, hasRemovedRecord: hasRemovedRecord, takenOver: takenOver,
+            lostRecord: lostRecord, formerRecords: formerRecords, seen: seen, assumptions: assumptions,
+            evidence: evidence, pending: pending, newer: newer)
     }
 
     /// Returns the state of a place in which settled work is needed again.

@@ -99,10 +99,10 @@ struct Registration: Sendable {
                     manager: manager, schemaSteps: schemaSteps(steps.schemaSteps), waitingUpTo: limit)
                 guard !formers.isEmpty, state.record == nil else { return state }
                 return state.following(
-                    try formers.compactMap { former in
-                        try place.store.record(of: former.name).map {
-                            FormerRecord(manager: former.name, record: $0, end: former.end)
-                        }
+                    try formers.map { former in
+                        FormerRecord(
+                            manager: former.name, record: try place.store.record(of: former.name),
+                            end: former.end)
                     })
             }
         }

@@ -146,6 +146,24 @@ struct PlaceIdentityTests {
         #expect(log.lines == ["A 1.5", "Photos 2.0"])
     }
 
+    @Test("a former name that only an older app calls runs nothing that has come to another manager")
+    func formerNameCalledLate() throws {
+        try manager("Library", "1.0").migrate()
+        let pictures = try manager(
+            "Pictures", "2.5",
+            adopting: .any(.splitFrom("Photos", before: "2.5"), .splitFrom("Library", before: "2.0")))
+        closure(pictures, "1.5", "2.0", "2.5")
+        try pictures.migrate()
+        #expect(try photos("2.0").migrate().launch == .downgrade(from: "2.5"))
+        #expect(log.lines == ["Pictures 1.5", "Pictures 2.0", "Pictures 2.5"])
+    }
+
+    @Test("a former manager that is called for the first time, and later, begins as if it had no follower")
+    func formerCalledLater() throws {
+        try photos("2.0").migrate()
+        #expect(try manager("Library", "2.0").migrate().launch == .freshInstall)
+    }
+
     // MARK: Databases
 
     @Test("is another one if it begins beside one of the same name, whose rows a step imports")

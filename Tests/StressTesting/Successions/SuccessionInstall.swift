@@ -23,6 +23,8 @@ struct SuccessionInstall: RandomInstall {
     /// The release whose launch was the first to leave a trace, and the first to leave one in the database.
     private var (first, firstInDatabase): (Int?, Int?)
     private var wasKilled = false
+    /// The newest release that was launched.
+    private var newest = 0
     private let runs = Locked<[String: Int]>([:])
 
     private static let releases: [AppVersion] = ["1.0", "1.5", "2.0", "2.5", "3.0"]
@@ -127,7 +129,10 @@ struct SuccessionInstall: RandomInstall {
             }
         } catch  where process.isDead {
             wasKilled = true
+        } catch let error as MigrationError where error.code == .newerThanThisProcess && release < newest {
+            // What a newer release has begun, and not done, an older one leaves to it.
         }
+        newest = max(newest, release)
         func isSeen(in store: MigrationStore) throws -> Bool {
             try !store.storage.read("Library").seen.isEmpty
         }

@@ -9,8 +9,9 @@ public struct SuccessionTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Installs in which an older release once ran steps again that had come to another manager.
-    private static let known: [UInt64] = [1101, 4121, 777_813]
+    /// Installs in which an older release once ran steps again that had come to another manager; in the last two, that release
+    /// was the first to call the manager by its former name.
+    private static let known: [UInt64] = [1101, 4121, 777_813, 101_396_199_839, 101_396_200_067]
 
     /// Tries a hundred thousand installs, or three hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
