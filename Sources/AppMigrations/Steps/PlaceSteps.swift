@@ -34,7 +34,7 @@ struct PlaceSteps: Sendable {
         }
         let isDone =
             state.record.map(isDone)
-            ?? state.formerRecords.contains { step.version < $0.end && isDone($0.record) }
+            ?? state.formerRecords.contains { step.version < $0.end && $0.record.map(isDone) == true }
         return isDone
             && zip(schemaSteps, state.pending).allSatisfy { $0.version > step.version || $1.isEmpty }
     }
