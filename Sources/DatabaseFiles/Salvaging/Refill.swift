@@ -50,15 +50,19 @@ struct Refill {
         }
         let virtual = try VirtualTable.fetchAll(db)
         let shadows = Set(virtual.flatMap(\.shadows))
-        for layout in layouts where isFilled(layout) && !shadows.contains(layout.name) {
-            try fill(layout, RowInsertion(layout, db))
+        let own = layouts.filter { isFilled($0) && !shadows.contains($0.name) }
+        let seeds = try own.enumerated().compactMap { number, layout in
+            try SeededRows(of: layout, number: number, db).map { (layout.name, $0) }
         }
+        for layout in own { try fill(layout, RowInsertion(layout, db)) }
         for table in virtual {
             guard let content = layouts.first(where: { $0.name == table.content }) else { continue }
             let layout = table.layout(of: content)
+            try db.execute(sql: "DELETE FROM \(table.name.inMain)")
             try fill(layout, RowInsertion(layout, into: table.name, db), as: table.name)
         }
         try fillWithLooseRows(shadows)
+        for (table, rows) in seeds { try rows.putBack(db) { mayBeLost($0, from: table) } }
         for table in virtual where table.isExternal { try table.rebuild(db) }
         try raiseSequences()
         try removeOrphans()
@@ -252,6 +256,12 @@ struct Refill {
     /// Returns true for a tree that nothing leads to, if all of its pages can be among those of deleted rows.
     private func mayBeDeleted(_ tree: DamagedTree) -> Bool {
         !tree.hasParent && tree.leaves.count <= damaged.unknownFreePages
+    }
+
+    /// Returns true if the row with an id can have been on a page of a table that is lost.
+    private func mayBeLost(_ id: Int64, from table: SQLName) -> Bool {
+        if let lost = lost[table] { return lost.hold(id...id) }
+        return found[table]?.contains { $0.keys.contains(id) && !$0.lost.hold(id...id) } != true
     }
 
     // MARK: Ids

@@ -16,13 +16,7 @@ final class RowInsertion {
     /// - Parameter target: the table, if it is another one than that of the layout.
     init(_ layout: TableLayout, into target: SQLName? = nil, _ db: Database) {
         (self.layout, self.db, self.target) = (layout, db, target ?? layout.name)
-        let isNamed = layout.columns.contains { $0.isRowid }
-        rowid =
-            layout.hasRowid && !isNamed
-            ? ["rowid", "_rowid_", "oid"].first { name in
-                !layout.columns.contains { $0.name == SQLName(name) }
-            }
-            : nil
+        rowid = layout.hiddenRowid
     }
 
     /// Inserts a row.
