@@ -20,15 +20,12 @@ package struct BackupMaker {
     /// It reads the database through a second connection, because SQLite makes no copy inside a write
     /// transaction.
     ///
-    /// - Returns: the copy, or nil if there is nothing to copy.
+    /// - Returns: the copy, or nil if there is nothing to copy: the database is empty, or in memory, as in previews and tests.
     package func copy(_ db: Database) throws -> URL? {
         guard try db.hasTable(SQLName(OwnTables.ledger)) || Ledger.hasOtherTables(db) else { return nil }
         let path =
             try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
-        guard !path.isEmpty else {
-            throw Self.failure(
-                "A database in memory cannot be copied", remedy: "Leave out the option `backupFolder`.")
-        }
+        if path.isEmpty { return nil }
         let file = URL(fileURLWithPath: path)
         do {
             try makeFolder(folder)
