@@ -267,6 +267,15 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
+        // Two features at a time, by what happens to the data: Tests/Pairs.txt.
+        .testTarget(
+            name: "PairTests",
+            dependencies: [
+                "AppMigrations", "DatabaseBatches", "DatabaseFiles", "GRDBMigrations", "MigrationTesting",
+                "SchemaMigrations", "TestSupport", "TestTraits",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "MigrationToolsTests",
             dependencies: [
@@ -396,7 +405,7 @@ if Context.environment["ON_SIMULATOR"] != nil {
         "MigrationTools", "TextOutput", "MigrationTesting", "TestSupport", "TestTraits",
         "DefaultIsolation",
         "AppMigrationsTests", "SchemaMigrationsTests", "DatabaseBatchesTests", "DatabaseFilesTests",
-        "GRDBMigrationsTests",
+        "GRDBMigrationsTests", "PairTests",
     ]
     package.targets.removeAll { !onSimulator.contains($0.name) }
     package.products.removeAll { ["app-migrations", "EmbedMigrations"].contains($0.name) }

@@ -21,6 +21,8 @@ struct RowBatches: StepBatches {
         /// True if the rows are left whose key has a NULL.
         var hasNulls: Bool
         var range: TableKey.Range?
+        /// True if the rows are those that have come while the step was going through the others.
+        var isSecondPass: Bool?
 
         var isEmpty: Bool { !hasNulls && range == nil }
     }
@@ -99,7 +101,27 @@ struct RowBatches: StepBatches {
             }
             try position.advance(to: rest, done: isAside ? 0 : next?.count ?? 0)
         }
-        return rest.isEmpty
+        guard rest.isEmpty, try hasLateRows(rest, position, key, db) else { return rest.isEmpty }
+        try goOn(with: &position, key, db)
+        return false
+    }
+
+    /// Returns true if rows need the step that have come since it began, from wherever.
+    ///
+    /// Once only: what comes in the second pass is found by the next run, so that no step goes on for ever.
+    private func hasLateRows(
+        _ rest: Rest, _ position: StepPosition, _ key: TableKey, _ db: Database
+    ) throws -> Bool {
+        guard condition != nil, rest.isSecondPass != true, position.setAside.isEmpty else { return false }
+        return try key.hasRows(db)
+    }
+
+    private func goOn(with position: inout StepPosition, _ key: TableKey, _ db: Database) throws {
+        let late = try start(key, db)
+        guard var rest = try late.cursor(as: Rest.self) else { return }
+        rest.isSecondPass = true
+        position.total = late.total.map { position.done + $0 }
+        try position.advance(to: rest, done: 0)
     }
 
     private func run(

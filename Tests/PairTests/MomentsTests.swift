@@ -7,9 +7,9 @@ import Testing
 struct MomentsTests {
     /// Kills a launch of 2.0 at each moment, and returns how many there are.
     private func killAtEachMoment(_ app: NotesApp, installed version: AppVersion?) throws {
-        // Each schema has other moments, so that all are tried.
+        // Each schema has other moments.
         let first = NotesApp.Schema.allCases.firstIndex(of: app.schema) ?? 0
-        for moment in stride(from: first + 1, through: 500, by: NotesApp.Schema.allCases.count) {
+        for moment in stride(from: first + 1, through: 500, by: 3 * NotesApp.Schema.allCases.count) {
             let device = try app.device()
             if let version { try device.launch(as: version) }
             guard try device.kill(atMoment: moment, launching: "2.0") else {
@@ -53,7 +53,7 @@ struct MomentsTests {
         "is finished by the release that needs it, however much of it was done",
         arguments: NotesApp.Schema.allCases)
     func finishing(schema: NotesApp.Schema) throws {
-        for batches in 0...4 {
+        for batches in [0, 1, 4] {
             let app = NotesApp(schema: schema)
             let device = try app.device()
             try device.launch(as: "1.0")
@@ -65,7 +65,7 @@ struct MomentsTests {
 
     @Test("is done once although the app goes back to 1.0 for a while", arguments: NotesApp.Schema.allCases)
     func downgrade(schema: NotesApp.Schema) throws {
-        for batches in 0...4 {
+        for batches in [0, 1, 4] {
             let app = NotesApp(schema: schema, ignoresStepsAboveCurrent: true)
             let device = try app.device()
             try device.launch(as: "1.0")
@@ -80,7 +80,7 @@ struct MomentsTests {
 
     @Test("is done once where a damaged database is salvaged", arguments: NotesApp.Schema.allCases)
     func salvaging(schema: NotesApp.Schema) throws {
-        for batches in -1...4 {
+        for batches in [-1, 1, 4] {
             let app = NotesApp(schema: schema)
             let device = try app.device()
             try device.launch(as: "1.0")
