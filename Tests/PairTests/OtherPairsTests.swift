@@ -317,4 +317,55 @@ struct OtherPairsTests {
         #expect(with.map(\.description) == without.map(\.description))
         #expect(!with.isEmpty)
     }
+
+    /// Applies a migration that no release knows, as a newer app does.
+    private func migrateFurther(_ app: NotesApp, _ device: SimulatedDevice) throws {
+        try app.open(in: device.folder) { queue in
+            let further = SQLMigration(version: 9, name: "further", sql: "CREATE TABLE further(x);")
+            try SchemaMigrator(migrations: app.files("2.0", in: device.folder).migrations + [further])
+                .migrate(queue)
+        }
+    }
+
+    @Test(
+        "what was half done is finished in a database that is newer by then, or was salvaged",
+        arguments: [false, true])
+    func finishing(isSalvaged: Bool) throws {
+        for batches in 0...4 {
+            let app = NotesApp()
+            let device = try app.device()
+            try device.launch(as: "1.0")
+            try device.launch(as: "2.0", deferredBatches: batches)
+            if isSalvaged {
+                try app.salvage(in: device.folder, for: "2.0")
+            } else {
+                try migrateFurther(app, device)
+            }
+            try device.launch(as: "3.0")
+            #expect(try app.texts(in: device.folder) == NotesApp.texts("drc3"), "after \(batches)")
+        }
+    }
+
+    @Test(
+        "what a new install needs is done where its first launch was killed and the database is newer or salvaged then",
+        arguments: [false, true])
+    func freshInstall(isSalvaged: Bool) throws {
+        for moment in stride(from: 6, through: 500, by: 4) {
+            let app = NotesApp()
+            let device = try app.device()
+            guard try device.kill(atMoment: moment, launching: "2.0") else {
+                #expect(moment > 10)
+                return
+            }
+            let hasTables = try app.open(in: device.folder) { try $0.tables().contains("note") }
+            if isSalvaged, hasTables {
+                try app.salvage(in: device.folder, for: "2.0")
+            } else if hasTables {
+                try migrateFurther(app, device)
+            }
+            try device.launch(as: "2.0")
+            #expect(try app.texts(in: device.folder) == NotesApp.texts("drc"), "moment \(moment)")
+        }
+        Issue.record("the launch does not come to an end")
+    }
 }
