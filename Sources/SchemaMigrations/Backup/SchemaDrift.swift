@@ -36,6 +36,6 @@ struct SchemaDrift {
                     db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main')", arguments: [object.name]))
         }
         return Dictionary(
-            objects.map { ("\($0.type) `\($0.name)`", $0.comparable(names)) }, uniquingKeysWith: { $1 })
+            objects.map { ("\($0.type) `\($0.name)`", $0.meaning(names)) }, uniquingKeysWith: { $1 })
     }
 }

@@ -57,8 +57,7 @@ package struct SchemaObject: Equatable, Sendable {
                 let isName =
                     !text.hasPrefix("\"") || isQualifier || names.contains(name)
                     || Self.precedesName.contains(previous)
-                let comparable = isName && previous != "default" ? name.folded : "\"\(name.text)\""
-                return Array(comparable.utf8)
+                return isName && previous != "default" ? name.comparable : Array("\"\(name.text)\"".utf8)
             case .word where previous == "default" && !Self.isKeywordOrNumber(text): return Array(text.utf8)
             case .word: return Array(SQLName(text).folded.utf8)
             default: return Array(text.utf8)
@@ -78,6 +77,22 @@ package struct SchemaObject: Equatable, Sendable {
             "true", "false", "null", "current_time", "current_date", "current_timestamp",
         ]
         return keywords.contains(SQLName(word)) || word.utf8.first.map { (0x30...0x39).contains($0) } == true
+    }
+}
+
+extension SQLName {
+    /// The token of the name as ``SchemaObject/comparable(_:)`` returns it: in brackets, if bare it would be something else.
+    ///
+    /// A column may be called `1` or `(`.
+    package var comparable: [UInt8] {
+        let bytes = Array(folded.utf8)
+        let isPlain =
+            bytes.first.map { !(0x30...0x39).contains($0) } == true
+            && bytes.allSatisfy { byte in
+                byte >= 0x80 || [0x20, 0x24, 0x5F].contains(byte) || (0x30...0x39).contains(byte)
+                    || (0x61...0x7A).contains(byte)
+            }
+        return isPlain ? bytes : Array("[\(folded)]".utf8)
     }
 }
 

@@ -69,7 +69,7 @@ package struct DatabaseSchema: Sendable {
         for (key, title) in keys.sorted(by: { $0.title < $1.title }) {
             switch (objects[key], other.objects[key]) {
             case (let old?, let new?):
-                guard old.comparable(names(in: old)) != new.comparable(other.names(in: new)) else { continue }
+                guard old.meaning(names(in: old)) != new.meaning(other.names(in: new)) else { continue }
                 let finer =
                     columnChanges(of: old.name, in: other, title)
                     + constraintChanges(from: old, to: new, names(in: old).union(other.names(in: new)), title)

@@ -46,13 +46,16 @@ struct ColumnOutline {
             Self.openings.contains(tokens[$0.lowerBound].word) ? nil : $0
         }
         type = typeClause.map(sql.text) ?? ""
-        self.clauses = clauses.map { tokens[$0].map(\.key) }.sorted { first, second in
+        func keys(_ part: Range<Int>) -> [[UInt8]] {
+            SchemaObject.withoutNeedlessParentheses(tokens[part].map(\.key))
+        }
+        self.clauses = clauses.map(keys).sorted { first, second in
             first.lexicographicallyPrecedes(second) { $0.lexicographicallyPrecedes($1) }
         }
         constraints = Dictionary(
             clauses.dropFirst(typeClause == nil ? 0 : 1).map { clause in
                 let isNamed = tokens[clause.lowerBound].word == "CONSTRAINT" && clause.count > 2
-                return (keyword(clause), [tokens[clause.dropFirst(isNamed ? 2 : 0)].map(\.key)])
+                return (keyword(clause), [keys(clause.dropFirst(isNamed ? 2 : 0))])
             }, uniquingKeysWith: { $0.union($1) })
         words = Set(
             clauses.dropFirst(typeClause == nil ? 0 : 1).flatMap {

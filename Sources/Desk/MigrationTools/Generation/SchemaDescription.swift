@@ -59,7 +59,7 @@ extension SchemaObject {
 
     /// Returns whether two objects differ in nothing but the writing of their SQL, and the order of columns.
     func isSame(as other: SchemaObject, names: Set<SQLName>) -> Bool {
-        if comparable(names) == other.comparable(names) { return true }
+        if meaning(names) == other.meaning(names) { return true }
         guard type == "table", other.type == "table", !isVirtual, !other.isVirtual else { return false }
         return TableOutline(self, names: names).isSame(as: TableOutline(other, names: names))
     }

@@ -27,7 +27,9 @@ struct TableOutline {
         let parts = start < end ? sql.parts(of: start + 1..<max(start + 1, end - 1)) : []
         let count = parts.firstIndex { sql.tokens[$0.lowerBound].isTableConstraint } ?? parts.count
         columns = parts[..<count].map { ColumnOutline(sql, $0) }
-        constraints = parts[count...].map { sql.tokens[$0].map(\.key) }.sorted {
+        constraints = parts[count...].map { part in
+            SchemaObject.withoutNeedlessParentheses(sql.tokens[part].map(\.key))
+        }.sorted {
             $0.lexicographicallyPrecedes($1)
         }
         constraintTexts = parts[count...].map { part in
@@ -75,7 +77,7 @@ struct TableOutline {
         column.isUnique || primaryKey.contains(column.name)
             || constraints.contains { constraint in
                 constraint.contains(Array("unique".utf8))
-                    && constraint.contains(Array(column.name.folded.utf8))
+                    && constraint.contains(column.name.comparable)
             }
     }
 

@@ -410,7 +410,7 @@ extension SchemaObject {
     /// The object's definition without its name, for comparing objects of different names.
     fileprivate var definition: [[UInt8]] {
         let tokens = comparable([])
-        let name = Array(name.folded.utf8)
+        let name = name.comparable
         let quoted = Array("\"\(self.name.text)\"".utf8)
         guard let position = tokens.firstIndex(where: { $0 == name || $0 == quoted }) else { return tokens }
         return Array(tokens[..<position] + tokens[(position + 1)...])

@@ -1,0 +1,62 @@
+extension SchemaObject {
+    /// The tokens of the SQL as ``comparable(_:)`` returns them, without parentheses that make no difference.
+    ///
+    /// `DEFAULT (0)` is `DEFAULT 0`, and `lower((title))` is `lower(title)`.
+    package func meaning(_ names: Set<SQLName>) -> [[UInt8]] {
+        Self.withoutNeedlessParentheses(comparable(names))
+    }
+
+    /// Leaves out parentheses around a constant default, and all but one of several around the same expression.
+    package static func withoutNeedlessParentheses(_ tokens: [[UInt8]]) -> [[UInt8]] {
+        let ends = ends(ofParenthesesIn: tokens)
+        var needless: Set<Int> = []
+        // The inner parentheses come first, so that `DEFAULT ((0))` loses both pairs.
+        for (start, end) in ends.sorted(by: { $0.key > $1.key }) where start > 0 {
+            let content = ((start + 1)..<end).filter { !needless.contains($0) }.map { tokens[$0] }
+            let isDefault = tokens[start - 1].isToken("default") && isConstant(content)
+            let isAround = ends[start - 1] == end + 1 && isOneExpression(content)
+            if isDefault || isAround { needless.formUnion([start, end]) }
+        }
+        return tokens.indices.filter { !needless.contains($0) }.map { tokens[$0] }
+    }
+
+    /// Returns the place of the closing parenthesis for that of each opening one.
+    private static func ends(ofParenthesesIn tokens: [[UInt8]]) -> [Int: Int] {
+        var (open, ends): ([Int], [Int: Int]) = ([], [:])
+        for (index, token) in tokens.enumerated() {
+            if token.isToken("(") { open.append(index) }
+            if token.isToken(")"), let start = open.popLast() { ends[start] = index }
+        }
+        return ends
+    }
+
+    /// Returns whether tokens are a literal, which needs no parentheses after `DEFAULT` (lang_createtable.html, 3.2).
+    private static func isConstant(_ tokens: [[UInt8]]) -> Bool {
+        let isSigned = tokens.first.map { $0.isToken("-") || $0.isToken("+") } == true
+        let literal = tokens.dropFirst(isSigned ? 1 : 0)
+        guard literal.count == 1, let token = literal.first, let first = token.first else { return false }
+        if (0x30...0x39).contains(first) || first == UInt8(ascii: ".") { return true }
+        return !isSigned && (first == UInt8(ascii: "'") || keywords.contains(where: token.isToken))
+    }
+
+    private static let keywords = [
+        "null", "true", "false", "current_time", "current_date", "current_timestamp",
+    ]
+
+    /// Returns whether tokens are one expression, for which more parentheses change nothing.
+    ///
+    /// A row value is none, and neither is a subquery: `IN ((SELECT …))` compares with its first row alone.
+    private static func isOneExpression(_ tokens: [[UInt8]]) -> Bool {
+        var depth = 0
+        for token in tokens {
+            if token.isToken("(") { depth += 1 }
+            if token.isToken(")") { depth -= 1 }
+            if depth == 0, token.isToken(",") { return false }
+        }
+        return !["select", "with", "values"].contains { tokens.first?.isToken($0) == true }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func isToken(_ text: String) -> Bool { elementsEqual(text.utf8) }
+}
