@@ -8,6 +8,10 @@ package enum Redefinition: Hashable, Sendable {
     case edited
     /// The table was rebuilt, because this build of SQLite does not let its schema be edited.
     case rebuilt
+
+    /// The first statement that every redefinition runs in its savepoint, by which a trace knows it.
+    package static let firstStatement =
+        "SELECT schema, type FROM pragma_table_list WHERE name = ? COLLATE NOCASE"
 }
 
 extension Database {

@@ -23,9 +23,7 @@ final class TableChange {
 
     /// Throws an error if the name is not that of an app's ordinary table.
     private static func refuseOther(_ name: SQLName, _ db: Database) throws {
-        let found = try Row.fetchAll(
-            db, sql: "SELECT schema, type FROM pragma_table_list WHERE name = ? COLLATE NOCASE",
-            arguments: [name])
+        let found = try Row.fetchAll(db, sql: Redefinition.firstStatement, arguments: [name])
         func refusal(_ problem: String, _ remedy: String) -> MigrationError {
             MigrationError(.invalidMigration, problem, remedy: "\(remedy) Nothing was changed.")
         }

@@ -49,6 +49,29 @@ struct MigrationReviewTests {
         #expect(review.description == "nothing found")
     }
 
+    @Test("judges a redefinition by its rows: NULL where the new definition takes none")
+    func redefinition() throws {
+        let definition = """
+            CREATE TABLE book(
+                id INTEGER PRIMARY KEY, title TEXT NOT NULL, authorId INTEGER REFERENCES author(id))
+            """
+        let found = try findings({ try $0.redefine(table: "book", as: definition) })
+        #expect(found.count == 1)
+        #expect(
+            found.first?.hasPrefix(
+                """
+                edit 1: warning: Over generated rows: The rows of table book break its new definition: column title is NULL in
+                """) == true, "\(found)")
+        #expect(
+            found.first?.contains("Correct such rows first, in the same migration. [new-not-null]") == true,
+            "\(found)")
+        let filled = try findings({ db in
+            try db.execute(sql: "UPDATE book SET title = '' WHERE title IS NULL")
+            try db.redefine(table: "book", as: definition)
+        })
+        #expect(filled == [])
+    }
+
     @Test("names a table that is dropped with its rows, by the statement of the schema builder")
     func dropTable() throws {
         #expect(

@@ -254,7 +254,15 @@ struct MigrationRun {
     private func brokenConstraint(_ error: MigrationError, _ outline: ScriptOutline)
         -> ReviewFinding?
     {
-        guard error.code == .stepFailed, error.file == outline.script.fileName else { return nil }
+        guard error.code == .stepFailed else { return nil }
+        if let edit = outline.statements.first(where: { $0.editedTable != nil }),
+            let rule = ReviewRule.newConstraint(error.message)
+        {
+            let reason = "Over generated rows: \(error.diagnostic.sentence)"
+            return finding(
+                rule, outline, edit.line, "\(reason) Correct such rows first, in the same migration.")
+        }
+        guard error.file == outline.script.fileName else { return nil }
         if outline.script.settings.redefines {
             return ReviewRule.newConstraint(error.message).map { rule in
                 let sentence = error.diagnostic.sentence

@@ -57,9 +57,8 @@ struct ScriptOutline {
 
     /// The tables that the file gives other definitions, without copying their rows.
     var redefinitions: [Rebuild] {
-        guard script.settings.redefines else { return [] }
-        return statements.compactMap { statement in
-            statement.createdTable.map {
+        statements.compactMap { statement in
+            (script.settings.redefines ? statement.createdTable : statement.editedTable).map {
                 Rebuild(table: $0, order: .inPlace, creation: statement, copies: [], drop: statement)
             }
         }
@@ -211,6 +210,11 @@ extension ScriptOutline.Statement {
         rest.removeFirst()
         if rest.map(\.keyword).starts(with: ["IF", "NOT", "EXISTS"]) { rest = rest.dropFirst(3) }
         return rest.qualifiedName
+    }
+
+    /// The table that gets another definition, as `redefine(table:as:)` edits the schema.
+    var editedTable: SQLName? {
+        updatedTable == "sqlite_master" ? tokens.last { $0.keyword != ";" }?.name : nil
     }
 
     /// True if the statement writes what it selects.

@@ -7,7 +7,7 @@ package final class StatementTrace: Sendable {
 
     package init() {}
 
-    package var statements: [TracedStatement] { found.withLock { $0 } }
+    package var statements: [TracedStatement] { found.withLock { $0 }.withWholeRedefinitions }
 
     /// Begins to record, in the place of an app's own trace.
     package func start(_ db: Database) {
