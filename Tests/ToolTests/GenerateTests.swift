@@ -25,6 +25,8 @@ struct GenerateTests {
 
     private static let definition = """
         -- book: column `title` changes.
+        -- As in schema.sql: fails where rows break a new CHECK.
+        -- allow: new-check
         CREATE TABLE book(
             id INTEGER PRIMARY KEY,
             title TEXT NOT NULL CHECK (title <> ''),
@@ -85,13 +87,7 @@ struct GenerateTests {
                 """,
             ])
         let check = try await tool("check").output
-        #expect(
-            check.hasSuffix(
-                """
-                 Correct such rows in a file before it; where one does, `-- allow: new-check` says so. [new-check]
-                4 migrations checked, not compared with a branch: 0 errors, 1 warning
-
-                """))
+        #expect(check == "✓ 4 migrations checked, not compared with a branch: nothing found\n")
         #expect(try await tool("migrate --database app.sqlite --quiet").status == 0)
         #expect(try await tool("rollback --database app.sqlite --to 20240601120000000").status == 0)
         let again = try await tool("new again --from schema.sql")

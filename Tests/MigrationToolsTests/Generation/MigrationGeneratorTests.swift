@@ -517,6 +517,8 @@ struct MigrationGeneratorTests {
             generator.sql == """
                 -- Rebuild note: its constraints change.
                 CREATE TABLE note_new(text TEXT, UNIQUE (text));
+                -- As in schema.sql: fails where rows break a new UNIQUE.
+                -- allow: new-unique
                 INSERT INTO note_new(rowid, text) SELECT rowid, text FROM note;
                 DROP TABLE note;
                 ALTER TABLE note_new RENAME TO note;

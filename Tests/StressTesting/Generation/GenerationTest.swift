@@ -98,7 +98,7 @@ private struct GenerationCase {
         return try review(generator).map { "review: \($0) \(generator.sql)" }
     }
 
-    /// Returns an error that `check` finds in the migration.
+    /// Returns what `check` finds in the migration, and not in the schema that it was asked for.
     private func review(_ generator: MigrationGenerator) throws -> String? {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "generate-\(UUID().uuidString)")
@@ -110,9 +110,15 @@ private struct GenerationCase {
                 to: folder.appendingPathComponent("\(index + 2)_generated.sql"))
         }
         return try FolderReview.review(directory: folder).findings
-            .first { $0.file != "1_first.sql" && $0.rule.severity == .error }
+            .first { finding in
+                finding.file != "1_first.sql" && finding.rule.severity != .note
+                    && !Self.schemaRules.contains(finding.rule.name)
+            }
             .map { "\($0.rule.name): \($0.reason)" }
     }
+
+    /// The rules about tables and indexes, however a migration makes them.
+    private static let schemaRules: Set<String> = ["duplicate-index", "int-primary-key", "misspelt-type"]
 
     private func result(
         of generator: MigrationGenerator, over style: TableFilling.Style, mayFail isListed: Bool

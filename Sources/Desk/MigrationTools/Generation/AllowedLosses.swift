@@ -8,6 +8,8 @@ import TextOutput
 /// about everything that loses data, and leaves it out, so that these are no losses of data.
 struct AllowedLosses {
     private let findings: [ReviewFinding]
+    /// The line of the first statement, above which a comment allows what concerns the whole file.
+    private let firstLine: Int
 
     /// Reviews a migration that follows others.
     init(_ sql: String, after migrator: SchemaMigrator?) throws {
@@ -15,6 +17,7 @@ struct AllowedLosses {
         let version = min(before.last?.version ?? 0, .max - 1) + 1
         let migration = SQLMigration(version: version, name: "generated", sql: sql)
         let outline = ScriptOutline(try migration.script())
+        firstLine = outline.script.statements.first?.line ?? 1
         let all = try SchemaMigrator(migrations: before + [migration])
         let database = try DatabaseQueue()
         defer { try? database.close() }
@@ -26,7 +29,7 @@ struct AllowedLosses {
             outline, parents: [], schema: run.schemas[file], judged: run.judged[file])
         findings =
             (found + review.findings)
-            .filter { Self.rules.contains($0.rule) }
+            .filter { (Self.rules.contains($0.rule) || Self.refusals[$0.rule] != nil) && !outline.allows($0) }
     }
 
     private static let rules: Set<ReviewRule> = [
@@ -35,12 +38,24 @@ struct AllowedLosses {
         .lostStrict, .lostWithoutRowID,
     ]
 
+    /// The rules about rows that do not fit: the migration fails over them, and loses nothing.
+    private static let refusals: [ReviewRule: String] = [
+        .newUnique: "fails where rows break a new UNIQUE",
+        .newNotNull: "fails where a new NOT NULL finds a null",
+        .newCheck: "fails where rows break a new CHECK", .orphans: "fails where rows refer to missing rows",
+        .didNotRun: "fails where rows do not fit",
+    ]
+
     /// Returns the statements with comments above those that lose something.
     func allow(in sql: String, askedForBy name: String) -> String {
         var lines = sql.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        for (line, found) in Dictionary(grouping: findings, by: \.line).sorted(by: { $0.key > $1.key }) {
+        let places = Dictionary(grouping: findings) { $0.rule.scope == .file ? firstLine : $0.line }
+        for (line, found) in places.sorted(by: { $0.key > $1.key }) {
             let rules = Set(found.map(\.rule.name)).sorted().joined(separator: ", ")
-            let comments = found.map(\.problem.firstInLowerCase).sorted().map { "-- As in \(name): \($0)" }
+            let reasons = found.map { finding in
+                Self.refusals[finding.rule].map { "\($0)." } ?? finding.problem
+            }
+            let comments = Set(reasons.map(\.firstInLowerCase)).sorted().map { "-- As in \(name): \($0)" }
             lines.insert(contentsOf: (comments + ["-- allow: \(rules)"]).map(\.inOneLine), at: line - 1)
         }
         return lines.joined(separator: "\n")

@@ -45,7 +45,9 @@ package struct GeneratedFile: Sendable {
     }
 
     private static func text(_ redefinitions: [TableRedefinition]) -> String {
-        GeneratedSQL(redefinitions.map { .redefine($0.object, reasons: $0.reasons) }).text
+        GeneratedSQL(
+            redefinitions.map { .redefine($0.object, reasons: $0.reasons, isFilled: !$0.fills.isEmpty) }
+        ).text
     }
 
     private init(_ file: GeneratedFile, body: String) {

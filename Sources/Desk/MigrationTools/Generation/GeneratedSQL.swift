@@ -39,13 +39,13 @@ package struct GeneratedSQL: Sendable {
         case .reindex(let table):
             ("reindex", ["INSERT INTO \(table.plain)(\(table.plain)) VALUES ('rebuild');"])
         case .rebuild(let rebuild): ("", lines(of: rebuild))
-        case .redefine(let object, let reasons):
+        case .redefine(let object, let reasons, let isFilled):
             (
                 "",
-                [
-                    "-- \(object.name.text.inOneLine): \(reasons.joined(separator: ", ").inOneLine).",
-                    object.statement,
-                ]
+                ["-- \(object.name.text.inOneLine): \(reasons.joined(separator: ", ").inOneLine)."]
+                    + (isFilled
+                        ? ["-- The file before this one fills what is NULL.", "-- allow: new-not-null"] : [])
+                    + [object.statement]
             )
         case .fill(let column, let table, let value):
             (

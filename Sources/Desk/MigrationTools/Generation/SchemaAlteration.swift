@@ -11,14 +11,16 @@ package enum SchemaAlteration: Sendable {
     case addColumn(SQLName, of: SQLName, definition: String)
     case rebuild(TableRebuild)
     /// Gives a table another definition, in a file that holds nothing else.
-    case redefine(SchemaObject, reasons: [String])
+    ///
+    /// `isFilled` is true if a file before it has given columns values in the place of NULL.
+    case redefine(SchemaObject, reasons: [String], isFilled: Bool)
     /// Puts a value in the place of NULL.
     case fill(SQLName, of: SQLName, with: String)
     case create(SchemaObject)
-    /// Indexes the texts of another table again.
-    case reindex(SQLName)
     /// A statement that a person may want, as a comment.
     case proposal(String)
+    /// Indexes the texts of another table again.
+    case reindex(SQLName)
 }
 
 /// A table that is created again under another name, filled, and put in the place of the old one.
@@ -71,14 +73,14 @@ package struct SchemaQuestion: Sendable, Hashable {
         package let newNames: [String]
     }
 
+    /// Returns whether the question is about a column.
+    func isAbout(_ column: SQLName, of table: SQLName) -> Bool {
+        subject == "column " + "\(table).\(column)".quoted
+    }
+
     init(_ subject: String, _ text: String, missing: Missing? = nil) {
         self.subject = subject
         self.text = text
         self.missing = missing
-    }
-
-    /// Returns whether the question is about a column.
-    func isAbout(_ column: SQLName, of table: SQLName) -> Bool {
-        subject == "column " + "\(table).\(column)".quoted
     }
 }
