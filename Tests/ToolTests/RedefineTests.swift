@@ -63,7 +63,7 @@ struct RedefineTests {
             run.output.hasPrefix(
                 """
                 Migrations/2_b.sql:2: warning: Over generated rows: The rows of table book break its new definition: foreign \
-                key shelf → shelf(id) refers to no row in 28 rows
+                key shelf → shelf(id) refers to no row in 30 rows
                 """), "\(run.output)")
         #expect(
             run.output.hasSuffix(

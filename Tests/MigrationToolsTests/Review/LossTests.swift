@@ -67,6 +67,54 @@ struct LossTests {
         #expect(try findings(sql) == [finding])
     }
 
+    @Test(
+        "finds rows that are lost beside those that a DELETE names",
+        arguments: [
+            (
+                """
+                DELETE FROM book WHERE id < 0;
+                CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT, price TEXT, stock INTEGER);
+                INSERT INTO n SELECT * FROM book WHERE id % 2 = 0; DROP TABLE book; ALTER TABLE n RENAME TO book;
+                """,
+                [
+                    """
+                    3: Rebuilding table `book` loses rows: of 8 generated rows, it keeps 4. Copy every row, or delete rows with a \
+                    DELETE that says which. [lost-rows]
+                    """
+                ]
+            ),
+            (
+                """
+                DELETE FROM book WHERE id % 2 = 1;
+                CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT, price TEXT, stock INTEGER);
+                INSERT INTO n SELECT * FROM book; DROP TABLE book; ALTER TABLE n RENAME TO book;
+                """, []
+            ),
+            ("DELETE FROM book WHERE id % 2 = 1; UPDATE OR REPLACE book SET id = id / 4;", nil),
+        ] as [(String, [String]?)])
+    func besideDelete(sql: String, expected: [String]?) throws {
+        let found = try findings(sql)
+        if let expected {
+            #expect(found == expected)
+        } else {
+            #expect(found.contains { $0.contains("[lost-rows]") })
+        }
+    }
+
+    @Test(
+        "finds values that go where another column is null",
+        arguments: ["title", "hash", "width", "album"])
+    func lonelyNull(column: String) throws {
+        let photo = """
+            CREATE TABLE photo(
+                id INTEGER PRIMARY KEY, title TEXT, hash TEXT, width INTEGER, album TEXT, note TEXT, size REAL);
+            """
+        let found = try findings("UPDATE photo SET note = 'x' WHERE \(column) IS NULL;", after: photo)
+        #expect(
+            found.count == 1 && found[0].hasPrefix("1: Column `note` of table `photo` loses values: "),
+            "\(found)")
+    }
+
     private static let item = "CREATE TABLE item(id INTEGER PRIMARY KEY, price REAL NOT NULL);"
     private static let shelf = "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, shelf INTEGER);"
     private static let rebuild = """

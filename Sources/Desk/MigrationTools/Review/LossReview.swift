@@ -45,7 +45,7 @@ struct LossReview {
                 .deleteWithoutWhere, emptying,
                 "Every row of table \(table) is deleted: \(reason ? "its WHERE is always true" : "DELETE has no WHERE")."
             )
-        } else if let rebuild, deletions.isEmpty {
+        } else if let rebuild, deletions.isEmpty || !loss.isAsDeleted && !loss.isWhole {
             report(
                 .lostRows, rebuild.copies[0],
                 "Rebuilding table \(table) loses rows: \(loss.keptRows)."
@@ -56,7 +56,7 @@ struct LossReview {
             report(
                 .deleteWithoutWhere, deletion,
                 "Every row of table \(table) is deleted: its WHERE holds for every generated row.")
-        } else if !deletions.isEmpty || isCascade(from: loss.table, before) {
+        } else if loss.isAsDeleted || isCascade(from: loss.table, before) {
             // A DELETE says which.
         } else if let drop, let name = drop.dropped("TABLE") {
             explainDrop(of: name, drop, loss)

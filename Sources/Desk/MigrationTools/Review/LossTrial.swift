@@ -30,6 +30,8 @@ struct LossTrial {
         var rows = 0
         /// The columns whose values are lost, with the number of rows that lose them.
         var columns: [SQLName: Int] = [:]
+        /// True if no row is lost but those that a `DELETE` with a condition names.
+        var isAsDeleted = false
 
         var isWhole: Bool { rows == count }
         var isNothing: Bool { rows == 0 && columns.isEmpty }
@@ -68,6 +70,14 @@ struct LossTrial {
     func inside(_ database: DatabaseQueue) -> LossTrial {
         var trial = self
         (trial.database, trial.unconcerned) = (database, [])
+        return trial
+    }
+
+    /// Returns the trial of the file without the statements that delete the rows of a condition; nil if there are none.
+    func withoutDeletions() throws -> LossTrial? {
+        guard !scripts.isEmpty, let script = try outline.withoutDeletions() else { return nil }
+        var trial = self
+        (trial.scripts, trial.kinds) = ([script], [.natural])
         return trial
     }
 

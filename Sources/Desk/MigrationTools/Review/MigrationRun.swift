@@ -132,6 +132,7 @@ struct MigrationRun {
                 scripts: isFile(version) ? [outline.script] : [])
             var losses = try judge(trial, before)
             losses.losses = losses.losses.compactMap { remaining($0, of: trial) }
+                .map { explained($0, of: trial, before) }
             if failure == .steps { problems.append(stopped(outline)) }
             return (facts, losses, problems)
         } catch is StepLimit.Reached {
@@ -155,6 +156,23 @@ struct MigrationRun {
         } catch let error where !(error is StepLimit.Reached) {
             return try trial.judge()
         }
+    }
+
+    /// Returns a loss with the answer whether a `DELETE` with a condition accounts for all of its rows.
+    private func explained(
+        _ loss: LossTrial.Loss, of trial: LossTrial, _ before: ReviewedSchema
+    ) -> LossTrial.Loss {
+        guard loss.rows > 0, !loss.isWhole, trial.outline.deletesByCondition else { return loss }
+        var loss = loss
+        // Of a migration in Swift, or one that does not run without them, the words alone tell.
+        guard let others = try? trial.withoutDeletions(),
+            let judgement = try? judge(others, before), judgement.tables.contains(loss.table)
+        else {
+            loss.isAsDeleted = true
+            return loss
+        }
+        loss.isAsDeleted = judgement.losses.first { $0.table == loss.table }.map { $0.rows == 0 } ?? true
+        return loss
     }
 
     /// Returns what is lost even of rows that were there before an earlier file, which may have copied them.

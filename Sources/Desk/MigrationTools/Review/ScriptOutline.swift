@@ -1,3 +1,4 @@
+import Foundation
 import SchemaMigrations
 
 /// The statements of a file that make, change and drop tables, as its words say.
@@ -62,6 +63,22 @@ struct ScriptOutline {
                 Rebuild(table: $0, order: .inPlace, creation: statement, copies: [], drop: statement)
             }
         }
+    }
+
+    /// True if a statement deletes the rows that a condition names.
+    var deletesByCondition: Bool { statements.contains(where: \.deletesByCondition) }
+
+    /// Returns the script without the statements that delete the rows of a condition; nil if there are none.
+    func withoutDeletions() throws -> SQLScript? {
+        guard deletesByCondition else { return nil }
+        var bytes = Array(script.sql.utf8)
+        for (statement, outline) in zip(script.statements, statements) where outline.deletesByCondition {
+            // The lines of the others stay.
+            for index in statement.range where bytes[index] != UInt8(ascii: "\n") {
+                bytes[index] = UInt8(ascii: " ")
+            }
+        }
+        return try SQLScript(Data(bytes), fileName: script.fileName)
     }
 
     /// Returns whether the file drops an index, a trigger or a view by its name.
@@ -200,6 +217,9 @@ extension ScriptOutline.Statement {
         else { return nil }
         return tokens.outside[(delete + 1)...].drop { $0.isWord("FROM") }.qualifiedName
     }
+
+    /// True if the statement deletes the rows that a condition names.
+    var deletesByCondition: Bool { reducedTable != nil && !hasNoCondition }
 
     /// The table that the statement creates.
     var createdTable: SQLName? {

@@ -11,7 +11,8 @@ package struct TableFilling {
         /// Rows that the schema accepts, and few authors expect.
         ///
         /// Values repeat wherever they may, every column that may be null is null in some row, and texts look like
-        /// numbers. The first rows are distinct, so that a migration cannot exchange them unnoticed.
+        /// numbers. The first rows are distinct, so that a migration cannot exchange them unnoticed, and in the last two for each
+        /// column that may be null, it alone is.
         case awkward
         /// Rows that differ in every value, without nulls and with gaps between their ids.
         case distinct
@@ -47,6 +48,8 @@ package struct TableFilling {
     /// The parent rows that each foreign key can refer to.
     private var parents: [[[DatabaseValue]]] = []
     private var nextID: Int64 = 1
+    /// The number of rows before those in which one column alone is null.
+    private var ordinaryRows = Int.max
     /// The values that satisfied the constraints on a column, by its position.
     private var accepted: [Int: [DatabaseValue]] = [:]
 
@@ -62,6 +65,7 @@ package struct TableFilling {
     /// - Returns: the reason if the table has no rows; otherwise nil.
     private mutating func insert(_ count: Int, _ db: Database) throws -> String? {
         let name = table.name.inMain
+        ordinaryRows = count
         var refusal = "none was tried"
         var inserted = 0
         do {
@@ -70,7 +74,7 @@ package struct TableFilling {
             let couldCommit = !db.hasUnresolvedKeys
             try db.inSavepoint {
                 var insertion = try db.makeStatement(sql: sql(name))
-                rows: for index in 0..<count {
+                rows: for index in 0..<(count + 2 * lonelyNulls.count) {
                     for attempt in 0..<attempts(index) {
                         guard let row = row(index, attempt: attempt, of: count) else {
                             refusal = "it refers to rows of a table that has none"
@@ -87,7 +91,7 @@ package struct TableFilling {
                             insertion = try db.makeStatement(sql: sql(name))
                         }
                     }
-                    break rows
+                    if index < count { break rows }
                 }
                 let isWhole =
                     try Row.fetchOne(
@@ -136,6 +140,18 @@ package struct TableFilling {
 
     // MARK: Values
 
+    /// The columns that are null alone in two rows: `WHERE hash IS NULL` has to find rows with two titles.
+    private var lonelyNulls: [Int] {
+        guard style == .awkward else { return [] }
+        let nullable = table.columns.indices.filter {
+            !table.columns[$0].isRequired && table.checks(of: table.columns[$0]).isEmpty
+        }
+        return Array(nullable.prefix(Self.mostLonelyNulls))
+    }
+
+    /// The number of columns that are null alone, of a table that has a great many.
+    private static let mostLonelyNulls = 24
+
     /// Returns the values of a row, by column; nil if it must refer to a row and there is none.
     private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
         let number = Int64(index + attempt * count + 1)
@@ -155,6 +171,7 @@ package struct TableFilling {
                 if let position { values[position] = value }
             }
         }
+        if index >= ordinaryRows { values[lonelyNulls[(index - ordinaryRows) / 2]] = .null }
         return values
     }
 
@@ -189,7 +206,7 @@ package struct TableFilling {
     private func isDistinct(_ index: Int) -> Bool {
         switch style {
         case .typical: false
-        case .awkward: index < Self.distinctRows
+        case .awkward: index < Self.distinctRows || index >= ordinaryRows
         case .distinct, .paired: true
         }
     }
