@@ -90,6 +90,17 @@ struct CheckFormatTests {
             try JSONDecoder().decode(Log.self, from: Data(run.output.utf8)).runs.map(\.results.count) == [0])
     }
 
+    @Test("SARIF says why a folder could not be checked")
+    func missing() async throws {
+        let run = try await Tool(["1_a.sql": "SELECT 1;"])("check --format sarif --directory nowhere")
+        #expect(run.status == 1)
+        #expect(
+            try JSONDecoder().decode(Log.self, from: Data(run.output.utf8)).runs.map(\.results.count) == [0])
+        #expect(run.output.contains("\"executionSuccessful\" : false"))
+        #expect(run.output.contains("nowhere: the folder does not exist."), "\(run.output)")
+        #expect(run.errors.hasPrefix("error: "))
+    }
+
     @Test("SARIF has a URI for a folder with an absolute path")
     func absolute() async throws {
         let tool = try tool(in: "My Migrations")

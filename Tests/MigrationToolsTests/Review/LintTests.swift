@@ -35,6 +35,27 @@ struct LintTests {
                 """
             ),
             (
+                "UPDATE person_name SET home_town = '' WHERE id > 3 AND home_town = NULL;",
+                """
+                A comparison with NULL is never true, so the WHERE finds no row. Write IS NULL or IS NOT NULL. \
+                [null-comparison]
+                """
+            ),
+            (
+                "CREATE TABLE IF NOT EXISTS person_name(id INTEGER PRIMARY KEY, name TEXT);",
+                """
+                Table `person_name` exists already, with another definition, so the statement does nothing. Change that table, \
+                or make one of another name. [table-exists]
+                """
+            ),
+            (
+                #"CREATE TABLE "order"(id INTEGER PRIMARY KEY, "from" INTEGER REFERENCES person_name(id));"#,
+                """
+                No index serves foreign key ("from") of table `order`: deleting a row of `person_name` reads the whole table. Add \
+                CREATE INDEX order_from ON "order"("from"). [unindexed-foreign-key]
+                """
+            ),
+            (
                 "CREATE TABLE t(id INT PRIMARY KEY);",
                 """
                 Column `id` of table `t` is INT PRIMARY KEY: it takes nulls and texts, and has an index of its own. Write \
@@ -106,6 +127,12 @@ struct LintTests {
             "ALTER TABLE person_name ADD COLUMN middle_name TEXT; ALTER TABLE person_name ADD COLUMN note TEXT;",
             "CREATE TABLE t(x); REPLACE INTO t VALUES (1);",
             "PRAGMA writable_schema;",
+            """
+            CREATE TABLE IF NOT EXISTS person_name(
+                id INTEGER PRIMARY KEY, first_name text, last_name TEXT, home_town TEXT, birth_day TEXT);
+            """,
+            "UPDATE person_name SET home_town = NULL WHERE home_town = '' AND id IS NOT NULL;",
+            "CREATE TABLE t(x); INSERT INTO t SELECT id FROM person_name; DELETE FROM t WHERE x < 0; DROP TABLE t;",
         ])
     func right(sql: String) throws {
         #expect(try ReviewedMigrations(sql, after: Self.first).findings == [])

@@ -32,6 +32,13 @@ struct RowTests {
                 """
             ),
             (
+                "CREATE TABLE u(id INTEGER PRIMARY KEY, a, b CHECK (b >= 0));\nINSERT INTO u SELECT * FROM t;\nDROP TABLE t;\nALTER TABLE u RENAME TO t;",
+                """
+                2_b.sql:2: Over generated rows: CHECK constraint failed: b >= 0 (SQLite 275). Correct the values first. \
+                [new-check]
+                """
+            ),
+            (
                 "SELECT 1;\nALTER TABLE t ADD COLUMN c TEXT NOT NULL;",
                 """
                 2_b.sql:2: Cannot add a NOT NULL column with default value NULL (SQLite 1). Give the column a constant \

@@ -335,13 +335,13 @@ struct MigrationRun {
             else {
                 return nil
             }
-            let columns: [String] = key.columns.map(\.text)
+            let name = SQLName(([key.table.text] + key.columns.map(\.text)).joined(separator: "_"))
             return finding(
                 .unindexedForeignKey, outline, statement.line,
                 """
                 No index serves foreign key \(key.columns.asNames) of table \(key.table.text.quoted): deleting a row of \
                 \(key.parent.text.quoted) reads the whole table. Add CREATE INDEX \
-                \(([key.table.text] + columns).joined(separator: "_")) ON \(key.table.text)(\(columns.joined(separator: ", "))).
+                \(name.plain) ON \(key.table.plain)(\(key.columns.map(\.plain).joined(separator: ", "))).
                 """)
         }
     }

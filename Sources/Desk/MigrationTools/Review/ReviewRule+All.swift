@@ -64,7 +64,8 @@ extension ReviewRule {
     // MARK: Statements
 
     private static let statements = [
-        dropTable, dropColumn, deleteWithoutWhere, undoesItself, ledgerWrite, writableSchema, replaceInto,
+        dropTable, dropColumn, deleteWithoutWhere, undoesItself, nullComparison, tableExists, ledgerWrite,
+        writableSchema, replaceInto,
         rebuildForeignKeys,
         needlessRebuild, renameFails, renamedViewColumn, renamedTable, renamedColumn, intPrimaryKey,
         misspeltType,
@@ -84,6 +85,12 @@ extension ReviewRule {
     static let undoesItself = ReviewRule(
         "undoes-itself", .warning, "a file drops what it has made",
         remedy: "Move what undoes the file to a .down.sql file.")
+    static let nullComparison = ReviewRule(
+        "null-comparison", .warning, "a WHERE compares with NULL, which is never true",
+        remedy: "Write IS NULL or IS NOT NULL.")
+    static let tableExists = ReviewRule(
+        "table-exists", .warning, "CREATE TABLE IF NOT EXISTS finds another table",
+        remedy: "Change that table, or make one of another name.")
     static let ledgerWrite = ReviewRule(
         "ledger-write", .error, "a statement changes the record of the migrations",
         remedy: "Remove it: the migrator writes these tables, and `app-migrations adopt` marks migrations.")

@@ -48,6 +48,14 @@ struct ReviewedSchema {
         objects[name]?.contains { $0.type == "table" && $0.name == name } == true
     }
 
+    /// Returns whether a table exists that a `CREATE TABLE` statement defines otherwise.
+    func hasTable(_ name: SQLName, otherThan sql: String) -> Bool {
+        guard let table = object(of: name), !table.isVirtual else { return false }
+        let other = table.with(sql: sql)
+        let names = table.names.union(other.names)
+        return !TableOutline(table, names: names).isSame(as: TableOutline(other, names: names))
+    }
+
     /// Returns whether the migrator could give a table the definition that a later schema has, without copying its rows.
     ///
     /// Also false if the definition stays the same.

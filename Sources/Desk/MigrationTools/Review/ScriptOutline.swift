@@ -237,6 +237,21 @@ extension ScriptOutline.Statement {
         updatedTable == "sqlite_master" ? tokens.last { $0.keyword != ";" }?.name : nil
     }
 
+    /// True for a `CREATE` that does nothing if the object is there.
+    var onlyIfMissing: Bool {
+        tokens.opens(with: "CREATE")
+            && tokens.prefix(6).map(\.keyword).joined(separator: " ").contains("IF NOT EXISTS")
+    }
+
+    /// True if a `WHERE` compares with NULL by another operator than `IS` (lang_expr.html).
+    var comparesWithNull: Bool {
+        guard !tokens.opens(with: "CREATE") else { return false }
+        let condition = tokens.drop { !$0.isWord("WHERE") }.prefix { !$0.isWord("SET") }
+        return zip(condition, condition.dropFirst()).contains { token, next in
+            ["=", "<", ">"].contains(token.keyword) && next.isWord("NULL")
+        }
+    }
+
     /// True if the statement writes what it selects.
     var copies: Bool {
         let first = tokens.first?.keyword ?? ""

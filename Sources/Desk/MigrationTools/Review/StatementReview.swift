@@ -62,6 +62,7 @@ struct StatementReview {
         let statement = outline.statements[index]
         reviewTarget(of: statement, at: index)
         reviewRename(statement, at: index)
+        reviewNoEffect(of: statement, at: index)
         if let table = statement.dropped("TABLE") {
             reviewDrop(of: table, at: index)
         } else if let (table, column) = statement.droppedColumn {
@@ -96,6 +97,26 @@ struct StatementReview {
             report(
                 .replaceInto, statement,
                 "REPLACE deletes the rows of table \(target.text.quoted) that have the same key, with all their columns."
+            )
+        }
+    }
+
+    /// Reports a statement that does nothing, although it looks as if it did.
+    private mutating func reviewNoEffect(of statement: ScriptOutline.Statement, at index: Int) {
+        if statement.comparesWithNull {
+            report(
+                .nullComparison, statement, "A comparison with NULL is never true, so the WHERE finds no row."
+            )
+        }
+        if let table = statement.createdTable, statement.onlyIfMissing,
+            !outline.statements[..<index].contains(where: { $0.mentions(table) }),
+            let script = outline.script.statements.indices.contains(index)
+                ? outline.script.wholeText(of: outline.script.statements[index]) : nil,
+            schema?.hasTable(table, otherThan: script) == true
+        {
+            report(
+                .tableExists, statement,
+                "Table \(table.text.quoted) exists already, with another definition, so the statement does nothing."
             )
         }
     }
@@ -172,7 +193,8 @@ struct StatementReview {
 
     /// The rules whose findings end with the rule's remedy.
     private static let withRemedy: Set<ReviewRule> = [
-        .undoesItself, .ledgerWrite, .writableSchema, .replaceInto, .renamedTable, .renamedColumn,
+        .undoesItself, .nullComparison, .tableExists, .ledgerWrite, .writableSchema, .replaceInto,
+        .renamedTable, .renamedColumn,
     ]
 
     private mutating func report(_ rule: ReviewRule, _ statement: ScriptOutline.Statement, _ reason: String) {

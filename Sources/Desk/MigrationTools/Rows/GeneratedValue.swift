@@ -71,9 +71,10 @@ enum GeneratedValue {
         switch self {
         case .integer:
             // The greatest integer that a real can tell from its neighbours, and the next (floatingpoint.html).
-            [0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993].map { (number: Int64) in number.databaseValue
+            [0, 1, -1, 9_007_199_254_740_992, 9_007_199_254_740_993].map { (number: Int64) in
+                number.databaseValue
             }
-        case .real: [0.25, 0.5, 1].map(\.databaseValue)
+        case .real: [0.25, 0.5, 1, -1].map(\.databaseValue)
         case .boolean: [0, 1].map(\.databaseValue)
         case .text: ["", "7", "007", "a", "A"].map(\.databaseValue)
         case .day: [1, 2].map { (number: Int64) in Self.day(number).databaseValue }

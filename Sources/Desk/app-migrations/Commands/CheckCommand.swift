@@ -80,15 +80,14 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let branch = try branch()
-        let review =
-            if let database {
-                try passphrase.file(database).reading {
-                    try FolderReview.review(
-                        directory: folder.url, database: $0, branch: branch, oldest: oldest)
-                }
-            } else {
-                try FolderReview.review(directory: folder.url, branch: branch, oldest: oldest)
-            }
+        let review: FolderReview
+        do {
+            review = try self.review(comparingWith: branch)
+        } catch {
+            // Who reads the output needs a log in any case.
+            if format == .sarif, !json, let failure = Failure(error) { try printJSON(SARIFLog(failure)) }
+            throw error
+        }
         let comparison = comparison(with: branch)
         let report = CheckReport(
             review, comparison: comparison, isRefused: comparison == .missing && isInCI)
@@ -99,6 +98,15 @@ struct CheckCommand: ParsableCommand {
                 remedy: "Fetch the branch and pass it, as in --since origin/main, or pass --no-since.")
         }
         if report.errors > 0 { throw ExitCode.failure }
+    }
+
+    private func review(comparingWith branch: BranchMigrations?) throws -> FolderReview {
+        guard let database else {
+            return try FolderReview.review(directory: folder.url, branch: branch, oldest: oldest)
+        }
+        return try passphrase.file(database).reading {
+            try FolderReview.review(directory: folder.url, database: $0, branch: branch, oldest: oldest)
+        }
     }
 
     private func comparison(with branch: BranchMigrations?) -> CheckReport.Comparison {

@@ -67,10 +67,13 @@ extension CocoaError {
     /// The file, and the system's reason: Foundation's own text may be no more than a number.
     fileprivate var cause: String {
         let underlying = userInfo[NSUnderlyingErrorKey] as? NSError
-        guard localizedDescription.contains("NSCocoaErrorDomain") else { return localizedDescription }
-        let path =
-            (userInfo[NSFilePathErrorKey] as? String) ?? (userInfo[NSURLErrorKey] as? URL)?.path ?? "A file"
-        guard let underlying, underlying.domain == NSPOSIXErrorDomain else { return "\(path) cannot be used" }
+        let path = (userInfo[NSFilePathErrorKey] as? String) ?? (userInfo[NSURLErrorKey] as? URL)?.path
+        let isClear = !localizedDescription.contains("NSCocoaErrorDomain")
+        guard let path else { return isClear ? localizedDescription : "A file cannot be used" }
+        if isClear, localizedDescription.contains(path) { return localizedDescription }
+        guard let underlying, underlying.domain == NSPOSIXErrorDomain else {
+            return isClear ? "\(path): \(localizedDescription)" : "\(path) cannot be used"
+        }
         return "\(path): \(String(cString: strerror(Int32(underlying.code))))"
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
+import MigrationDiagnostics
 import MigrationTools
+import TextOutput
 
 /// The findings of `check` as SARIF 2.1.0 (sections 3.13 to 3.49).
 struct SARIFLog: Encodable {
@@ -15,7 +17,18 @@ struct SARIFLog: Encodable {
 
     private struct Run: Encodable {
         let tool: Tool
+        var invocations: [Invocation]?
         let results: [Result]
+    }
+
+    private struct Invocation: Encodable {
+        let executionSuccessful: Bool
+        let toolExecutionNotifications: [Notification]
+    }
+
+    private struct Notification: Encodable {
+        let level: String
+        let message: Message
     }
 
     private struct Tool: Encodable {
@@ -67,17 +80,26 @@ struct SARIFLog: Encodable {
         let startLine: Int
     }
 
+    private static let driver = Driver(
+        name: "app-migrations",
+        rules: ReviewRule.all.map { rule in
+            Rule(
+                id: rule.name, shortDescription: Message(text: rule.summary.asSentence),
+                help: Message(text: rule.remedy),
+                // A level is called as a severity is (3.27.10).
+                defaultConfiguration: Configuration(level: rule.severity.rawValue))
+        })
+
+    /// Creates the log of a check that could not look at the files (3.20).
+    init(_ failure: Failure) {
+        let notification = Notification(
+            level: "error", message: Message(text: failure.diagnostic.message.inOneLine))
+        let invocation = Invocation(executionSuccessful: false, toolExecutionNotifications: [notification])
+        runs = [Run(tool: Tool(driver: Self.driver), invocations: [invocation], results: [])]
+    }
+
     init(_ report: CheckReport, of directory: String) {
         let rules = ReviewRule.all
-        let driver = Driver(
-            name: "app-migrations",
-            rules: rules.map { rule in
-                Rule(
-                    id: rule.name, shortDescription: Message(text: rule.summary.asSentence),
-                    help: Message(text: rule.remedy),
-                    // A level is called as a severity is (3.27.10).
-                    defaultConfiguration: Configuration(level: rule.severity.rawValue))
-            })
         let results = report.findings.map { finding in
             let uri = Self.uri(CheckReport.path(of: finding.file, in: directory))
             return Result(
@@ -90,7 +112,7 @@ struct SARIFLog: Encodable {
                             region: Region(startLine: finding.line)))
                 ])
         }
-        runs = [Run(tool: Tool(driver: driver), results: results)]
+        runs = [Run(tool: Tool(driver: Self.driver), results: results)]
     }
 
     /// Returns a path as a relative reference, or as an absolute URI (RFC 3986).

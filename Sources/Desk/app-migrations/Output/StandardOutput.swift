@@ -15,12 +15,13 @@ enum StandardOutput {
     /// - Throws: ``Failure``, if any of the output could not be written, as on a full disk.
     static func finish() throws {
         let isWritten = fflush(stdout) == 0
-        let reason = isWritten ? "it is incomplete" : String(cString: strerror(errno))
+        let code = errno
+        let reason = isWritten ? "it is incomplete" : String(cString: strerror(code))
         guard !isWritten || ferror(stdout) != 0 else { return }
         clearerr(stdout)
         throw Failure(
             "The output could not be written: \(reason)",
-            remedy:
-                "Make room for it. The command has done its work; `app-migrations status` shows the result.")
+            remedy: (isWritten || code == ENOSPC || code == EDQUOT ? "Make room for it. " : "")
+                + "The command has done its work; `app-migrations status` shows the result.")
     }
 }
