@@ -57,7 +57,14 @@ extension SchemaMigrator {
     ///
     /// - Parameter version: the version of a migration.
     package func migration(version: SchemaVersion) -> (any SchemaMigration)? {
-        migrations.first { $0.version == version }
+        // They are in ascending order, and asked for one by one.
+        var range = migrations.indices
+        while let first = range.first, let last = range.last {
+            let middle = (first + last) / 2
+            if migrations[middle].version == version { return migrations[middle] }
+            range = migrations[middle].version < version ? (middle + 1)..<range.upperBound : first..<middle
+        }
+        return nil
     }
 
     /// Returns the versions of the migrations whose text was edited after they were applied.

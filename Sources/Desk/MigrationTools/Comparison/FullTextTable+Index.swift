@@ -2,6 +2,12 @@ package import GRDB
 package import SchemaMigrations
 
 extension FullTextTable {
+    /// Returns the full-text tables that index the texts of other tables.
+    package static func fetchAllExternal(_ db: Database) throws -> [FullTextTable] {
+        try SchemaObject.fetchAll(db).compactMap(FullTextTable.init)
+            .filter { $0.content == .external }.sorted { $0.name.text < $1.name.text }
+    }
+
     /// The statement that indexes the texts of another table again.
     package var rebuilding: String { "INSERT INTO \(name.sql)(\(name.sql)) VALUES ('rebuild');" }
 

@@ -10,7 +10,7 @@ struct MigrationRun {
     private(set) var migrator: any MigrationRunner
     private let database: DatabaseQueue
     /// The migrations that ran, with the schema after each.
-    private var looks: [(version: SchemaVersion, outline: ScriptOutline, schema: ReviewedSchema)] = []
+    private var looks: [Look] = []
     /// The schema before each file that ran.
     private(set) var schemas: [String: ReviewedSchema] = [:]
     /// The tables of which rows have told what each file loses.
@@ -19,6 +19,19 @@ struct MigrationRun {
     private(set) var failed: [String] = []
 
     private var synchronized: SynchronizedTables
+
+    private struct Look {
+        let version: SchemaVersion
+        let outline: ScriptOutline
+        let schema: ReviewedSchema
+        /// The names in the statements.
+        let names: Set<SQLName>
+
+        init(_ version: SchemaVersion, _ outline: ScriptOutline, _ schema: ReviewedSchema) {
+            (self.version, self.outline, self.schema) = (version, outline, schema)
+            names = outline.names { _ in true }
+        }
+    }
 
     init(
         _ migrator: any MigrationRunner, _ database: DatabaseQueue,
@@ -45,7 +58,7 @@ struct MigrationRun {
             let incompatibility = try incompatibility(version, outline)
             try outline.locatingFailures { _ = try migrator.run(database, upTo: version) }
             let after = try database.read { try ReviewedSchema($0, since: before) }
-            looks.append((version, outline, after))
+            looks.append(Look(version, outline, after))
             judged[outline.script.fileName] = losses?.tables
             let old = synchronized.names
             synchronized.add(outline)
@@ -113,26 +126,27 @@ struct MigrationRun {
         _ version: SchemaVersion, _ outline: ScriptOutline, _ before: ReviewedSchema,
         _ style: TableFilling.Style
     ) -> (facts: RowFacts?, losses: LossTrial.Judgement?, problems: [ReviewFinding]) {
-        let names = Set(
-            outline.statements.filter { outline.script.settings.redefines || !$0.onlyDeclares }
-                .flatMap { $0.tokens.map(\.name) })
+        let names = outline.names { outline.script.settings.redefines || !$0.onlyDeclares }
         let tables = before.tables(concernedBy: names)
         let indexes = names.filter(before.hasTable)
         guard !tables.isEmpty || !indexes.isEmpty else { return (nil, LossTrial.Judgement(), []) }
+        let unconcerned = before.tables(unconcernedBy: tables)
+        let small = SmallDatabase(of: database, before, without: unconcerned, for: version, of: migrator)
+        defer { try? small?.queue.close() }
         let trial = RowTrial(
             database: database, migrator: migrator, version: version,
             renames: ScriptRenames(outline), tables: tables)
-        var (facts, problems, failure) = facts(trial, outline, style)
+        var (facts, problems, failure) = facts(trial, small, outline, style)
         do {
             let trial = LossTrial(
                 database: database, migrator: migrator, version: version, outline: outline,
-                tables: tables.union(indexes), unconcerned: before.tables(unconcernedBy: tables),
+                tables: tables.union(indexes), unconcerned: unconcerned,
                 // Swift that reads a value as another type ends the process.
                 kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.allCases,
                 scripts: isFile(version) ? [outline.script] : [])
-            var losses = try judge(trial, before)
+            var losses = try judge(trial, small)
             losses.losses = losses.losses.compactMap { remaining($0, of: trial) }
-                .map { explained($0, of: trial, before) }
+                .map { explained($0, of: trial, small) }
             if failure == .steps { problems.append(stopped(outline)) }
             return (facts, losses, problems)
         } catch is StepLimit.Reached {
@@ -146,13 +160,10 @@ struct MigrationRun {
     }
 
     /// Judges a file in a small database if possible: each trial makes a copy of it.
-    private func judge(_ trial: LossTrial, _ before: ReviewedSchema) throws -> LossTrial.Judgement {
-        guard !trial.scripts.isEmpty, !trial.unconcerned.isEmpty,
-            let small = try? before.database(without: trial.unconcerned, rowsOf: database)
-        else { return try trial.judge() }
-        defer { try? small.close() }
+    private func judge(_ trial: LossTrial, _ small: SmallDatabase?) throws -> LossTrial.Judgement {
+        guard let small else { return try trial.judge() }
         do {
-            return try trial.inside(small).judge()
+            return try trial.inside(small.queue).judge()
         } catch let error where !(error is StepLimit.Reached) {
             return try trial.judge()
         }
@@ -160,13 +171,13 @@ struct MigrationRun {
 
     /// Returns a loss with the answer whether a `DELETE` with a condition accounts for all of its rows.
     private func explained(
-        _ loss: LossTrial.Loss, of trial: LossTrial, _ before: ReviewedSchema
+        _ loss: LossTrial.Loss, of trial: LossTrial, _ small: SmallDatabase?
     ) -> LossTrial.Loss {
         guard loss.rows > 0, !loss.isWhole, trial.outline.deletesByCondition else { return loss }
         var loss = loss
         // Of a migration in Swift, or one that does not run without them, the words alone tell.
         guard let others = try? trial.withoutDeletions(),
-            let judgement = try? judge(others, before), judgement.tables.contains(loss.table)
+            let judgement = try? judge(others, small), judgement.tables.contains(loss.table)
         else {
             loss.isAsDeleted = true
             return loss
@@ -177,15 +188,16 @@ struct MigrationRun {
 
     /// Returns what is lost even of rows that were there before an earlier file, which may have copied them.
     private func remaining(_ loss: LossTrial.Loss, of trial: LossTrial) -> LossTrial.Loss? {
-        let copying = looks.indices.reversed().filter { index in
-            looks[index].outline.statements.contains { statement in
-                statement.mentions(loss.table) && (statement.copies || statement.updatedTable != nil)
-                    && (loss.isWhole || statement.selectsAll
-                        || loss.columns.keys.contains(where: statement.mentions))
-            }
+        let copying = looks.indices.reversed().lazy.filter { index in
+            looks[index].names.contains(loss.table)
+                && looks[index].outline.statements.contains { statement in
+                    statement.mentions(loss.table) && (statement.copies || statement.updatedTable != nil)
+                        && (loss.isWhole || statement.selectsAll
+                            || loss.columns.keys.contains(where: statement.mentions))
+                }
         }
         var loss = loss
-        for index in copying.prefix(Self.earlierFiles) where index > 0 {
+        for index in Array(copying.prefix(Self.earlierFiles)) where index > 0 {
             guard let judgement = try? judge(trial, again: loss, before: index),
                 judgement.tables.contains(loss.table)
             else { continue }
@@ -206,15 +218,17 @@ struct MigrationRun {
             _ = try migrator.run(earlier, upTo: looks[index - 1].version)
             return try trial.since(earlier, [], tables: tables).judge(only: loss)
         }
-        let files = looks[index...].map(\.outline).filter { outline in
-            outline.statements.contains { $0.tokens.contains { tables.contains($0.name) } }
+        let files = looks[index...].filter { !$0.names.isDisjoint(with: tables) }
+        // What a file only names has to be there, and loses nothing.
+        let named = files.reduce(into: tables) { $0.formUnion($1.names) }
+        let changed = files.reduce(into: Set<SQLName>()) { names, file in
+            names.formUnion(file.outline.names { !$0.onlyDeclares })
         }
-        let names = Set(files.flatMap { $0.statements.flatMap { $0.tokens.map(\.name) } })
-        let concerned = schema.tables(concernedBy: names).union(tables)
+        let concerned = schema.tables(concernedBy: changed).union(named.intersection(schema.tables.keys))
         let earlier = try schema.database(
             without: schema.tables(unconcernedBy: concerned), rowsOf: nil)
         defer { try? earlier.close() }
-        return try trial.since(earlier, files.map(\.script), tables: tables).judge(only: loss)
+        return try trial.since(earlier, files.map(\.outline.script), tables: tables).judge(only: loss)
     }
 
     /// The number of earlier files that are tried.
@@ -247,8 +261,12 @@ struct MigrationRun {
 
     /// Returns the effects on awkward rows, and the constraints that they break.
     private func facts(
-        _ trial: RowTrial, _ outline: ScriptOutline, _ style: TableFilling.Style
+        _ trial: RowTrial, _ small: SmallDatabase?, _ outline: ScriptOutline, _ style: TableFilling.Style
     ) -> (facts: RowFacts?, problems: [ReviewFinding], failure: Failure?) {
+        // What fails there may miss a table.
+        if let small, let facts = try? trial.inside(small.queue, small.migrator).run(over: style) {
+            return (facts, [], nil)
+        }
         do {
             return (try outline.locatingFailures { try trial.run(over: style) }, [], nil)
         } catch let error as MigrationError {
@@ -389,6 +407,13 @@ extension ScriptOutline {
     /// The first statement that deletes rows or drops a table, or else the first.
     fileprivate var firstLoss: Statement? {
         statements.first { $0.reducedTable != nil || $0.dropped("TABLE") != nil } ?? statements.first
+    }
+}
+
+extension ScriptOutline {
+    /// Returns the names in some of the statements.
+    fileprivate func names(in isWanted: (Statement) -> Bool) -> Set<SQLName> {
+        Set(statements.filter(isWanted).flatMap { $0.tokens.map(\.name) })
     }
 }
 

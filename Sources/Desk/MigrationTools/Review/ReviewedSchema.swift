@@ -119,13 +119,20 @@ struct ReviewedSchema {
 
     /// Creates a database of this schema without some tables, and without the views that read these.
     ///
-    /// - Parameter database: the database whose rows it gets; nil for none.
-    func database(without tables: Set<SQLName>, rowsOf database: DatabaseQueue?) throws -> DatabaseQueue {
+    /// - Parameters:
+    ///   - database: the database whose rows it gets; nil for none.
+    ///   - begin: changes the database before it has a table.
+    func database(
+        without tables: Set<SQLName>, rowsOf database: DatabaseQueue?,
+        beginningWith begin: (DatabaseQueue) throws -> Void = { _ in }
+    ) throws -> DatabaseQueue {
         let all = objects.values.flatMap(\.self).filter { object in
-            !tables.contains(object.table) && (object.type != "view" || object.names.isDisjoint(with: tables))
+            !tables.contains(object.table) && fullTextSources[object.name].map(tables.contains) != true
+                && (object.type != "view" || object.names.isDisjoint(with: tables))
         }
         let order = ["table", "index", "view", "trigger"]
         let small = try DatabaseQueue()
+        try begin(small)
         try small.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             for type in order {

@@ -12,6 +12,12 @@ struct RowTrial {
     /// The tables that get rows.
     let tables: Set<SQLName>
 
+    /// Returns the trial in a database with fewer tables, whose only migration is one that does nothing.
+    func inside(_ database: DatabaseQueue, _ migrator: any MigrationRunner) -> RowTrial {
+        RowTrial(
+            database: database, migrator: migrator, version: version, renames: renames, tables: tables)
+    }
+
     private static let rowsPerTable = 32
     /// The number of deleted rows to suppose in each table with `AUTOINCREMENT`.
     private static let deletedRows: Int64 = 1_000
@@ -57,7 +63,7 @@ private struct Look {
         values = try DatabaseValues(db, of: wanted, keepingValues: true)
         sequences = try AutoincrementSequences(db)
         isInSync = try Dictionary(
-            DatabaseSchema(db).externalFullTextTables.map { ($0.name, try $0.table.isInSync(db)) },
+            FullTextTable.fetchAllExternal(db).map { ($0.name, try $0.isInSync(db)) },
             uniquingKeysWith: { $1 })
     }
 }
