@@ -22,6 +22,7 @@ public let allStressTests: [any StressTest] = [
     ScriptTest(),
     ForeignKeyTest(),
     GenerationTest(),
+    LossesTest(),
     CompatibleTest(),
     UndoTest(),
     SummaryTest(),
