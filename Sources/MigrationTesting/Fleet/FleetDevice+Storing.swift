@@ -10,7 +10,16 @@ extension FleetDevice {
         guard let release, isRunning else { return nil }
         let late = known.filter { stored[$0.key].map { [time = $0.value.time] in $0 < time } ?? true }
         guard !late.isEmpty else { return nil }
-        return try open().write { db in
+        do {
+            return try store(late, by: release)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            // Foreign keys are checked at the commit.
+            return "\(name) cannot store the rows that it has received: \(error.message ?? "")."
+        }
+    }
+
+    private func store(_ late: FleetEdits, by release: FleetRelease) throws -> String? {
+        try open().write { db in
             // A row may come before the one that it refers to.
             try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
             for table in release.tables {
