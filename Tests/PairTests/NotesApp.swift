@@ -186,6 +186,17 @@ struct NotesApp: Sendable {
         try open(in: folder) { try $0.execute("INSERT INTO note(id, text) VALUES (100, 'late ')") }
     }
 
+    /// Migrates the tables alone, as an app without a manager does.
+    func migrateTables(to version: AppVersion, in folder: URL) throws {
+        try open(in: folder) { queue in
+            if schema == .grdb {
+                try migrator(version).migrate(queue)
+            } else {
+                try files(version, in: folder).migrate(queue)
+            }
+        }
+    }
+
     /// Registers all schema steps and steps of release 2.0.
     func registerAll(on manager: MigrationManager, in folder: URL, _ queue: DatabaseQueue) throws {
         try registerSchema("2.0", on: manager, in: folder, queue)

@@ -111,13 +111,7 @@ struct OtherPairsTests {
         let device = try app.device()
         try device.launch(as: "1.0")
         // Only the schema is newer, as by a tool.
-        try app.open(in: device.folder) { queue in
-            if schema == .grdb {
-                try app.migrator("2.0").migrate(queue)
-            } else {
-                try app.files("2.0", in: device.folder).migrate(queue)
-            }
-        }
+        try app.migrateTables(to: "2.0", in: device.folder)
         try device.launch(as: "1.0")
         try app.open(in: device.folder) { try app.manager("2.0", in: device.folder, $0).skip("2.0") }
         try device.launch(as: "2.0")
@@ -132,13 +126,7 @@ struct OtherPairsTests {
             schema: schema, onFreshInstall: .skip, adopting: { .databaseHasTables($0, means: "1.0") })
         let device = try app.device()
         // The older app had no manager.
-        try app.open(in: device.folder) { queue in
-            if schema == .grdb {
-                try app.migrator("1.0").migrate(queue)
-            } else {
-                try app.files("1.0", in: device.folder).migrate(queue)
-            }
-        }
+        try app.migrateTables(to: "1.0", in: device.folder)
         try device.launch(as: "2.0")
         #expect(try app.texts(in: device.folder) == NotesApp.texts("drc"))
     }
@@ -149,13 +137,7 @@ struct OtherPairsTests {
     func adoptingNewer(schema: NotesApp.Schema) throws {
         let app = NotesApp(schema: schema, adopting: { .databaseHasTables($0, means: "1.0") })
         let device = try app.device()
-        try app.open(in: device.folder) { queue in
-            if schema == .grdb {
-                try app.migrator("2.0").migrate(queue)
-            } else {
-                try app.files("2.0", in: device.folder).migrate(queue)
-            }
-        }
+        try app.migrateTables(to: "2.0", in: device.folder)
         try device.launch(as: "1.0")
         try device.launch(as: "2.0")
         #expect(try app.texts(in: device.folder) == NotesApp.texts("drc"))

@@ -8,12 +8,12 @@ extension Database {
     /// A long migration sets its total, counts up, and throws `CancellationError` when the progress is cancelled:
     ///
     /// ```swift
-    /// migrator.registerMigration("hashPhotos") { db in
+    /// let hashPhotos = CodeMigration(20240601120000000, "hash_photos") { db in
     ///     let ids = try Int64.fetchAll(db, sql: "SELECT id FROM photo")
     ///     let progress = db.migrationProgress
     ///     progress.totalUnitCount = Int64(ids.count)
     ///     for id in ids {
-    ///         try hashPhoto(id, in: db)
+    ///         try db.execute(sql: "UPDATE photo SET hash = sha(data) WHERE id = ?", arguments: [id])
     ///         progress.completedUnitCount += 1
     ///     }
     /// }
