@@ -20,7 +20,7 @@ public final class MigrationManager {
     public let name: String
 
     /// The app version that is being launched.
-    public let currentVersion: AppVersion
+    package let currentVersion: AppVersion
 
     /// The progress of the run, by the weight of its steps.
     ///
