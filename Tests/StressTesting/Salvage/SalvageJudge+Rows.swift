@@ -2,21 +2,27 @@
 extension SalvageJudge {
     func judgeRows(_ rows: SalvageSnapshot, _ verdict: inout SalvageVerdict) {
         var hidden = 0
+        var example = ""
         for (table, key, row) in rows.entries {
             switch input.truth.judge(row, key, in: table) {
             case .right, .earlier:
                 verdict.right += 1
                 continue
             case .deletedEarlier: continue
+            case _ where isPending(row, in: table): continue
+            case _ where mayBePutBack(row, key, in: table) && !isTwice(row, key, rows.tables[table] ?? [:]):
+                verdict.seeds += 1
+                continue
             case .gone(.deleted) where mayComeBack: hidden += 1
             case .gone(let fate): verdict.add(Self.kind(of: fate), "\(table) \(row)")
             case .unknown: judgeUnknown(row, key, in: table, &hidden, &verdict)
             }
             verdict.changed += 1
+            if hidden > 0, example.isEmpty || "\(table) \(row)" < example { example = "\(table) \(row)" }
         }
         // What nothing in the file shows, `.recover` does not see either.
         if let recovered = verdict.recovered, hidden > recovered.wrong, !verdict.kind.page.changesValues {
-            verdict.add(.moreChanged, "\(hidden), and .recover \(recovered.wrong)")
+            verdict.add(.moreChanged, "\(hidden), as \(example), and .recover \(recovered.wrong)")
         }
     }
 

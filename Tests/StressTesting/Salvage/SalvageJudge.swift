@@ -75,8 +75,11 @@ struct SalvageJudge {
             let rows = try SalvageSnapshot(db, template.tables, at: SalvageSchema.latest)
             judgeCounts(report, rows, &verdict)
             judgeRows(rows, &verdict)
+            judgePending(rows, &verdict)
+            // What migrations have inserted again is not saved.
+            verdict.right -= max(0, verdict.putBack - verdict.seeds)
             if input.isNewer {
-                judgeNewer(report, migrator, &verdict)
+                judgeNewer(report, &verdict)
             } else {
                 judgeLosses(rows, &verdict)
             }
@@ -86,9 +89,8 @@ struct SalvageJudge {
 
     /// Judges a salvage into the older schema, which has no place for what the newer app has added.
     private func judgeNewer(
-        _ report: SalvageReport, _ migrator: any SalvageMigrator, _ verdict: inout SalvageVerdict
+        _ report: SalvageReport, _ verdict: inout SalvageVerdict
     ) {
-        guard migrator.isTakenBySalvage else { return }
         let traces = ["schema_migrations", "schema_migrations_details", "grdb_migrations"]
         if traces.contains(where: input.has) {
             verdict.add(.newer, report.description)
@@ -116,7 +118,7 @@ struct SalvageJudge {
                 verdict.add(.check, "words: \(error)")
             }
         }
-        if migrator.isTakenBySalvage, try !migrator.isComplete(db) {
+        if try !migrator.isComplete(db) {
             verdict.add(.check, "a migration is pending")
         }
         let isEncodingKnown = input.map != nil && input.touched.isDisjoint(with: [1])
@@ -140,9 +142,15 @@ struct SalvageJudge {
         for table in template.tables {
             let names = (1...SalvageSchema.latest).compactMap { table.name(at: $0) }
             let counted = report.tables.first { names.contains($0.name) }?.saved ?? 0
-            let count = rows.tables[table.mark]?.count ?? 0
-            if counted != count {
-                verdict.add(.count, "\(table.mark) has \(count), and the report \(counted)")
+            let found = rows.tables[table.mark] ?? [:]
+            let count = found.count - found.count { isPending($0.value, in: table.mark) }
+            verdict.putBack += count - counted
+            // Rows that migrations insert may be back where their page is lost, as nobody has saved them.
+            let most = counted == count ? 0 : found.count { mayBePutBack($0.value, $0.key, in: table.mark) }
+            if !(0...most).contains(count - counted) {
+                verdict.add(
+                    .count,
+                    "\(table.mark) has \(count), \(most) of which may be seeds, and the report \(counted)")
             }
         }
     }

@@ -15,7 +15,7 @@ struct SalvageNotes {
     private static func sum(_ all: [SalvageVerdict]) -> String {
         func sum(_ count: (SalvageVerdict) -> Int) -> Int { all.reduce(0) { $0 + count($1) } }
         var parts = [
-            "\(all.count) files, \(sum(\.right)) of \(sum(\.rows)) rows saved, \(sum(\.changed)) changed"
+            "\(all.count) files, \(sum(\.right)) of \(sum(\.rows)) rows saved, \(sum(\.changed)) changed\(putBack(sum(\.putBack), sum(\.seeds)))"
         ]
         let recovered = all.compactMap(\.recovered)
         if !recovered.isEmpty {
@@ -27,6 +27,10 @@ struct SalvageNotes {
         }
         parts += [counts("refused", all.compactMap(\.refusal)), counts("launches", all.compactMap(\.launch))]
         return parts.filter { !$0.isEmpty }.joined(separator: "; ")
+    }
+
+    private static func putBack(_ count: Int, _ changed: Int) -> String {
+        count == 0 ? "" : ", \(count) as migrations insert them, \(changed) of them not as they were"
     }
 
     private static func counts(_ title: String, _ texts: [String]) -> String {

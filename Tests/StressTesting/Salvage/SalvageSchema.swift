@@ -14,11 +14,14 @@ struct SalvageSchema: Sendable {
 
     /// The tables, each parent before its children.
     let tables: [SalvageTable]
+    let seeding: SalvageSeeding
     /// The statements of each version.
     private let statements: [Int: String]
 
     /// The tables that a database has by chance; always the one that the steps change.
-    init(_ random: inout RandomNumbers) {
+    ///
+    /// - Parameter seeding: makes the rows that migrations insert.
+    init(_ random: inout RandomNumbers, seeding: (inout [SalvageTable]) -> SalvageSeeding) {
         var tables: [SalvageTable] = [.note]
         if random.chance(50) { tables += SalvageTable.twins + (random.chance(60) ? [.child] : []) }
         if random.chance(40) { tables.append(.tag) }
@@ -28,10 +31,15 @@ struct SalvageSchema: Sendable {
         if random.chance(40) { tables.append(.odd) }
         if random.chance(25) { tables.append(.words) }
         if random.chance(30) { tables.append(.trail) }
-        self.tables = tables
+        let seeds = seeding(&tables)
+        (self.tables, self.seeding) = (tables, seeds)
         statements = Dictionary(
             uniqueKeysWithValues: (1...Self.latest).map { version in
-                (version, tables.compactMap { $0.statements[version] }.joined(separator: "\n"))
+                (
+                    version,
+                    (tables.compactMap { $0.statements[version] } + seeds.statements(of: version, tables))
+                        .joined(separator: "\n")
+                )
             }
         ).merging([
             Self.newer: """
@@ -54,9 +62,6 @@ struct SalvageSchema: Sendable {
 
 /// The migrations of an app, whatever runs them.
 protocol SalvageMigrator: Sendable {
-    /// True if the app can salvage its database by these migrations, so that a launch can follow.
-    var isTakenBySalvage: Bool { get }
-
     func migrate(_ queue: DatabaseQueue, upTo version: Int) throws
 
     /// Lets a manager bring the database to a version.
@@ -71,14 +76,13 @@ protocol SalvageMigrator: Sendable {
 
 /// Migrations in files.
 struct FileMigrator: SalvageMigrator {
-    let isTakenBySalvage = true
     let migrator: SchemaMigrator
 
-    init(_ versions: [(version: Int, sql: String)], adopting: SchemaAdoption? = nil) throws {
+    init(_ versions: [(version: Int, sql: String)]) throws {
         let migrations = versions.map {
             SQLMigration(version: SchemaVersion($0.version), name: "m\($0.version)", sql: $0.sql)
         }
-        migrator = try SchemaMigrator(migrations: migrations, adopting: adopting)
+        migrator = try SchemaMigrator(migrations: migrations)
     }
 
     func migrate(_ queue: DatabaseQueue, upTo version: Int) throws {
@@ -98,11 +102,7 @@ struct FileMigrator: SalvageMigrator {
 
 /// GRDB's own migrator.
 struct GRDBMigrator: SalvageMigrator {
-    /// To be true once `salvage(into:)` takes GRDB's migrator.
-    let isTakenBySalvage = false
     let migrator: DatabaseMigrator
-    /// Files that do the same, for as long as salvaging needs those.
-    private let files: FileMigrator
 
     init(_ versions: [(version: Int, sql: String)]) throws {
         var migrator = DatabaseMigrator()
@@ -110,9 +110,6 @@ struct GRDBMigrator: SalvageMigrator {
             migrator.registerMigration("v\(version)") { try $0.execute(sql: sql) }
         }
         self.migrator = migrator
-        let means = versions.map { ("v\($0.version)", SchemaVersion($0.version)) }
-        files = try FileMigrator(
-            versions, adopting: .grdbMigrations(means: Dictionary(uniqueKeysWithValues: means)))
     }
 
     func migrate(_ queue: DatabaseQueue, upTo version: Int) throws {
@@ -125,9 +122,9 @@ struct GRDBMigrator: SalvageMigrator {
         manager.whenMigratingToVersion(release, migrate: migrator, upTo: "v\(version)", in: queue)
     }
 
-    func salvage(_ file: DatabaseFile) throws -> SalvageReport { try files.salvage(file) }
+    func salvage(_ file: DatabaseFile) throws -> SalvageReport { try file.salvage(into: migrator) }
 
     func isComplete(_ db: Database) throws -> Bool {
-        try isTakenBySalvage ? migrator.hasCompletedMigrations(db) : files.isComplete(db)
+        try migrator.hasCompletedMigrations(db)
     }
 }

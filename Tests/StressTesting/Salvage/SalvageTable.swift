@@ -37,6 +37,12 @@ struct SalvageTable: Sendable {
     var deletable = "1"
     /// True if the rows are those of a full-text table.
     var isVirtual = false
+    /// The columns and values of rows that a migration inserts, as ``SalvageSeeding`` does; nil if it inserts none.
+    var seed: String?
+    /// True if the ids of such rows may be the next ones, whatever they are.
+    var takesNextIDs = true
+    /// Changes such rows, of which the numbers are at most `?`.
+    var seedChange: String?
     /// Returns the values of a new row, without a hidden key; nil for a table that a trigger fills.
     var values:
         (@Sendable (_ id: Int, _ writing: inout RowWriting) throws -> [(any DatabaseValueConvertible)?])?

@@ -20,6 +20,9 @@ struct SalvageTemplate: Sendable {
     /// The number for the next row.
     let nextID: Int
 
+    /// The rows that migrations insert into a new database, by its version.
+    let seeds: [Int: SalvageSnapshot]
+
     var tables: [SalvageTable] { schema.tables }
     var version: Int { shape.release }
 
@@ -29,7 +32,9 @@ struct SalvageTemplate: Sendable {
     init(seed: UInt64, in folder: URL, isSmall: Bool) throws {
         var random = RandomNumbers(seed: seed, subject: "template")
         shape = SalvageShape(&random, isSmall: isSmall)
-        schema = SalvageSchema(&random)
+        var other = RandomNumbers(seed: seed, subject: "seeds")
+        schema = SalvageSchema(&random) { SalvageSeeding(into: &$0, &other) }
+        seeds = try schema.seeding.rows(of: schema, shape.migrations)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         file = folder.appendingPathComponent("template.sqlite")
         record = folder.appendingPathComponent("template.json")
@@ -61,18 +66,29 @@ private struct SalvageLife {
         app = SalvageApp(shape: shape, schema: schema, record: record)
         writer = SalvageWriter(shape: shape, tables: schema.tables, random: random)
         self.queue = queue
+        writer.nextID += schema.seeding.lastNumber
     }
 
     mutating func live() throws {
         for release in 1...app.shape.release {
             writer.version = release
             try launch(release)
+            try touchSeeds(app.schema.seeding.count)
             // Each release writes rows, and each deletes some: those of the last one leave whole pages free.
             let count = app.shape.scale / app.shape.release + 3
             try write { try $0.fill($1, count) }
             try write { try $0.change($1) }
         }
         try write { try $0.deleteMany($1) }
+    }
+
+    /// Changes the rows that a migration has just inserted into a table.
+    private mutating func touchSeeds(_ count: Int) throws {
+        guard count > 0 else { return }
+        // The next ids, if the migration has taken these.
+        try write { writer, _ in writer.nextID += count }
+        try write { try $0.changeSeeds(upTo: count, $1) }
+        try write { try $0.change($1) }
     }
 
     /// Launches a release; the first one of an app that has its manager later has none.

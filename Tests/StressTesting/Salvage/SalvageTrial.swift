@@ -53,7 +53,7 @@ struct SalvageTrial {
         do {
             let report = try migrator.salvage(DatabaseFile(path: file.path))
             let rows = try judge.judge(report, migrator, &verdict)
-            guard migrator.isTakenBySalvage, !judge.input.isNewer, !judge.isIntact else { return }
+            guard !judge.input.isNewer, !judge.isIntact else { return }
             SalvageLaunch(template: template, file: file, folder: folder, rows: rows)
                 .run(isRecordWhole: judge.input.isWhole("app_migrations"), &verdict)
         } catch let error as MigrationError {

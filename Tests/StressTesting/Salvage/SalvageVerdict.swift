@@ -15,6 +15,7 @@ struct SalvageFault: Sendable {
         case replacedIntact = "a database that SQLite calls intact was replaced"
         case refusedIntact = "the error for an intact database says something else"
         case emptyResult = "nothing was saved, and the file was replaced"
+        case seed = "a row that a later migration inserts is not there once"
         case count = "the report counts other rows than there are"
         case check = "the new database has a fault"
         case encoding = "the new database has another encoding"
@@ -45,6 +46,9 @@ struct SalvageVerdict: Sendable {
     var rows = 0
     var right = 0
     var changed = 0
+    /// The rows that migrations have inserted again where a page is lost, and those of them that are not as they were.
+    var putBack = 0
+    var seeds = 0
     /// The same for `.recover`; nil if there is none, or SQLite can read the database.
     var recovered: RecoverShell.Result?
     /// How the launch after the salvage ended; nil if there was none.

@@ -29,6 +29,14 @@ struct SalvageWriter {
         nextID += count
     }
 
+    /// Changes rows that migrations have inserted, as far as the number of one.
+    mutating func changeSeeds(upTo number: Int, _ db: Database) throws {
+        for table in tables where number > 0 && random.chance(50) {
+            guard let change = table.seedChange else { continue }
+            try db.execute(sql: change, arguments: [number])
+        }
+    }
+
     /// Deletes most rows of a table, so that whole pages are free.
     mutating func deleteMany(_ db: Database) throws {
         try delete(shape.scale, from: random.pick(tables), db)
