@@ -81,9 +81,13 @@ struct DamagedDatabase {
 
     /// Calls the body with each row of a page that can be read.
     ///
+    /// - Parameter unreadable: gets the id of each row whose record cannot be read.
     /// - Returns: the number of rows that cannot.
     @discardableResult
-    func forEachRow(in leaf: TreeLeaf, _ body: (Int64?, SavedRecord) throws -> Void) throws -> Int {
+    func forEachRow(
+        in leaf: TreeLeaf, unreadable: (Int64?) -> Void = { _ in },
+        _ body: (Int64?, SavedRecord) throws -> Void
+    ) throws -> Int {
         guard let page = try pages.tree(leaf.number) else { return 0 }
         let cells = page.cellsInOrder(in: leaf)
         var lost = page.cells.count - cells.count + page.brokenCells
@@ -93,6 +97,7 @@ struct DamagedDatabase {
                 try body(cell.rowid, record)
             } else {
                 lost += 1
+                unreadable(cell.rowid)
             }
         }
         return lost

@@ -12,14 +12,19 @@ struct Refill {
     var layouts: [TableLayout]
     /// The tables of the ledger, if the new database has its own.
     var ledgerTables: Set<SQLName> = []
+    /// See ``SchemaHistory/Entry/lastIDs``.
+    var lastIDs: [SQLName: Int64] = [:]
     private(set) var tables: [SQLName: SalvageReport.Table] = [:]
     private(set) var unassigned = 0
     /// True if the new database says that records of managers were lost.
     private(set) var hasLostRecords = false
     /// The places of the tables' pages that are not there.
-    private var lost: [SQLName: LostPlaces] = [:]
+    private(set) var lost: [SQLName: LostPlaces] = [:]
     /// The parts of tables whose first page is unknown: the keys of each tree, and the places of what it lacks.
-    private var found: [SQLName: [(keys: ClosedRange<Int64>, lost: LostPlaces)]] = [:]
+    private(set) var found: [SQLName: [(keys: ClosedRange<Int64>, lost: LostPlaces)]] = [:]
+    /// The tables into which migrations have inserted rows, and of these the ids of rows that cannot be read.
+    private var seeded: Set<SQLName> = []
+    private(set) var unreadable: [SQLName: Set<Int64>] = [:]
 
     init(
         _ db: Database, from damaged: DamagedDatabase, _ layouts: [TableLayout], _ interrupter: Interrupter,
@@ -51,21 +56,20 @@ struct Refill {
         let virtual = try VirtualTable.fetchAll(db)
         let shadows = Set(virtual.flatMap(\.shadows))
         let own = layouts.filter { isFilled($0) && !shadows.contains($0.name) }
-        let seeds = try own.enumerated().compactMap { number, layout in
-            try SeededRows(of: layout, number: number, db).map { (layout.name, $0) }
-        }
+        var seeds = try own.compactMap { try SeededRows(of: $0, in: $0.name, db) }
+        seeded = Set(seeds.map(\.table) + virtual.compactMap(\.content))
         for layout in own { try fill(layout, RowInsertion(layout, db)) }
         for table in virtual {
             guard let content = layouts.first(where: { $0.name == table.content }) else { continue }
             let layout = table.layout(of: content)
-            try db.execute(sql: "DELETE FROM \(table.name.inMain)")
+            if let rows = try SeededRows(of: layout, in: table.name, db) { seeds.append(rows) }
             try fill(layout, RowInsertion(layout, into: table.name, db), as: table.name)
         }
         try fillWithLooseRows(shadows)
-        for (table, rows) in seeds { try rows.putBack(db) { mayBeLost($0, from: table) } }
+        for rows in seeds { try rows.putBack(db) { mayBeLost($0, from: rows.layout) } }
         for table in virtual where table.isExternal { try table.rebuild(db) }
         try raiseSequences()
-        try removeOrphans()
+        try removeOrphans(seeds)
         try alongside(sync) { for object in objects { try db.execute(sql: object["sql"]) } }
     }
 
@@ -131,14 +135,16 @@ struct Refill {
     ///
     /// - Returns: false if none of them can be one of the table: then the page is another's.
     @discardableResult
-    private func fill(
+    private mutating func fill(
         _ leaf: TreeLeaf, _ layout: TableLayout, _ insertion: RowInsertion,
         _ table: inout SalvageReport.Table,
         strictness: TableLayout.Strictness = .stored, in places: LostPlaces? = nil
     ) throws -> Bool {
         try interrupter.check()
         var (fitting, others) = (0, 0)
-        let unreadable = try damaged.forEachRow(in: leaf) { rowid, record in
+        var ids: [Int64] = []
+        let note = seeded.contains(layout.name) ? { ids.append($0 ?? 0) } : { (_: Int64?) in }
+        let unreadable = try damaged.forEachRow(in: leaf, unreadable: note) { rowid, record in
             if let places, let rowid, !places.hold(rowid...rowid) { return }
             guard layout.fits(record, rowid: rowid, strictness) else {
                 others += 1
@@ -154,6 +160,7 @@ struct Refill {
         progress?.completedUnitCount += 1
         guard fitting > 0 || others == 0 else { return false }
         table.unreadable += unreadable + others
+        if !ids.isEmpty { self.unreadable[layout.name, default: []].formUnion(ids) }
         return true
     }
 
@@ -258,42 +265,17 @@ struct Refill {
         !tree.hasParent && tree.leaves.count <= damaged.unknownFreePages
     }
 
-    /// Returns true if the row with an id can have been on a page of a table that is lost.
-    private func mayBeLost(_ id: Int64, from table: SQLName) -> Bool {
-        if let lost = lost[table] { return lost.hold(id...id) }
-        return found[table]?.contains { $0.keys.contains(id) && !$0.lost.hold(id...id) } != true
-    }
-
-    // MARK: Ids
-
-    /// Keeps ids of deleted rows from being given again (autoinc.html).
-    private func raiseSequences() throws {
-        guard try db.hasTable("sqlite_sequence"), let tree = damaged.tree(of: "sqlite_sequence"), tree.isTable
-        else { return }
-        for row in try damaged.rows(of: tree) {
-            guard let name = row.record.text(0), let number = row.record.integer(1), number >= 0 else {
-                continue
-            }
-            try db.execute(
-                sql: "UPDATE main.sqlite_sequence SET seq = max(seq, ?) WHERE name = ?",
-                arguments: [number, name])
-            if db.changesCount == 0, layouts.contains(where: { $0.name == SQLName(name) && !$0.isIndex }) {
-                try db.execute(
-                    sql: "INSERT INTO main.sqlite_sequence(name, seq) VALUES (?, ?)",
-                    arguments: [name, number])
-            }
-        }
-    }
-
     // MARK: Parents
 
     /// Removes rows that refer to a row that is not there, and then those that refer to them.
-    private mutating func removeOrphans() throws {
+    private mutating func removeOrphans(_ seeds: [SeededRows]) throws {
         for (name, count) in try Orphans.remove(db) {
+            let own = try seeds.first { $0.table == name }?.countOfRemoved(db) ?? 0
             var table = tables[name] ?? SalvageReport.Table(name: name.text)
-            table.saved -= count
-            table.orphaned += count
+            table.saved -= count - own
+            table.orphaned += count - own
             tables[name] = table
         }
+        for rows in seeds { try rows.remove(db) }
     }
 }

@@ -38,6 +38,7 @@ struct SalvageBuild {
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {
                 var refill = Refill(db, from: damaged, version.layouts, interrupter, progress)
+                refill.lastIDs = version.lastIDs
                 if version.count != nil { refill.ledgerTables = history.migrations.ledgerTables }
                 try refill.run(syncing: sync)
                 if let ledger = version.ledger {

@@ -11,7 +11,9 @@ public struct SalvageReport: Sendable, Equatable {
     public struct Table: Sendable, Equatable {
         /// The name of the table.
         public let name: String
-        /// The number of rows in the new database.
+        /// The number of rows that were saved.
+        ///
+        /// Rows that migrations insert again where a page is lost do not count.
         public internal(set) var saved = 0
         /// The number of rows whose bytes are damaged.
         public internal(set) var unreadable = 0

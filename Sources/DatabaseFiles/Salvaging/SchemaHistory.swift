@@ -11,6 +11,10 @@ struct SchemaHistory {
         /// The number of migrations that make the tables; nil if only the damaged schema says how to.
         let count: Int?
         let layouts: [TableLayout]
+        /// The last id of the rows that are in a table once there is one, by the table's name.
+        ///
+        /// Rows that a later migration inserts may have other ids in a database with rows of the app.
+        var lastIDs: [SQLName: Int64] = [:]
         /// The definitions of tables and other objects, by name.
         var definitions: [SQLName: String] = [:]
         /// The statements that make the tables, if no number of migrations does.
@@ -31,6 +35,7 @@ struct SchemaHistory {
         for (index, version) in migrations.versions.enumerated() {
             try interrupter.check()
             try migrations.migrate(scratch, byFirst: index + 1)
+            let last = entries.last
             let entry = try scratch.read { db in
                 let layouts = try TableLayout.fetchAll(db).map { layout in
                     var layout = layout
@@ -41,10 +46,27 @@ struct SchemaHistory {
                     db, sql: "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
                 return Entry(
                     version: version, count: index + 1, layouts: layouts,
+                    lastIDs: try Self.lastIDs(of: layouts, after: last, db),
                     definitions: Dictionary(
                         rows.map { ($0["name"] as SQLName, $0["sql"] as String) }, uniquingKeysWith: { $1 }))
             }
             entries.append(entry)
+        }
+    }
+
+    /// Returns the last ids of the rows that tables begin with.
+    private static func lastIDs(
+        of layouts: [TableLayout], after previous: Entry?, _ db: Database
+    ) throws -> [SQLName: Int64] {
+        let ids = previous?.lastIDs ?? [:]
+        let old = Set((previous?.layouts ?? []).filter { !$0.isIndex }.map(\.name))
+        let gone = old.subtracting(layouts.map(\.name))
+        // A new table may be one of these with another name.
+        let last = gone.isEmpty ? Int64.max : gone.compactMap { ids[$0] }.max() ?? .min
+        return try layouts.reduce(into: ids) { ids, layout in
+            guard !old.contains(layout.name), !layout.isIndex, let rowid = layout.rowid else { return }
+            let id = try Int64.fetchOne(db, sql: "SELECT max(\(rowid)) FROM \(layout.name.inMain)")
+            ids[layout.name] = id.map { min($0, last) }
         }
     }
 

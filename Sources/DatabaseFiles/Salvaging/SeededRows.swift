@@ -4,48 +4,77 @@ import SchemaMigrations
 /// The rows of a new database that its migrations have inserted into one table.
 ///
 /// The damaged database has them as the app has left them: changed, or deleted. So they are taken out before its rows come, and only
-/// those come back that can have been on a page that is lost.
+/// those come back that can have been on a page that is lost. They do not count as saved.
 struct SeededRows {
-    private let layout: TableLayout
-    private let copy: SQLName
-    private let columns: String
+    let layout: TableLayout
+    let table: SQLName
+    private let copy: String
+    /// The columns with values of their own, without an id that is none.
+    private let values: [String]
+    private var columns: String { ((layout.hiddenRowid.map { [$0] } ?? []) + values).joined(separator: ", ") }
 
     /// Takes the rows out of a table.
     ///
-    /// - Parameter number: another one for each table.
+    /// - Parameter table: another one than that of the layout, if it is virtual.
     /// - Returns: nil if there are none.
-    init?(of layout: TableLayout, number: Int, _ db: Database) throws {
-        self.layout = layout
-        copy = SQLName("app_migrations_seeds_\(number)")
-        columns =
-            ((layout.hiddenRowid.map { [$0] } ?? [])
-            + layout.columns.filter { !$0.isGenerated }.map(\.name.sql)).joined(separator: ", ")
-        let table = layout.name.inMain
-        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table))") == true else { return nil }
+    init?(of layout: TableLayout, in table: SQLName, _ db: Database) throws {
+        (self.layout, self.table) = (layout, table)
+        copy = "temp.\(SQLName("app_migrations_seeds_of_\(table.text)").sql)"
+        values = layout.columns.filter { !$0.isGenerated }.map(\.name.sql)
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.inMain))") == true else {
+            return nil
+        }
         try db.execute(
             sql: """
-                CREATE TEMP TABLE \(copy.sql) AS SELECT \(layout.rowid ?? "NULL") AS app_migrations_id, \(columns) FROM \(table);
-                DELETE FROM \(table)
+                CREATE TABLE \(copy) AS SELECT row_number() OVER () AS app_migrations_number,
+                    \(layout.rowid ?? "NULL") AS app_migrations_id, \(columns) FROM \(table.inMain);
+                DELETE FROM \(table.inMain)
                 """)
     }
 
     /// Puts rows back whose keys are free.
     ///
-    /// - Parameter mayBeLost: returns whether the row with an id can have been on a page that is lost.
-    func putBack(_ db: Database, where mayBeLost: (Int64) -> Bool) throws {
-        let insertion = """
-            INSERT OR IGNORE INTO \(layout.name.inMain)(\(columns)) SELECT \(columns) FROM temp.\(copy.sql)
-            """
-        if layout.rowid == nil {
-            if mayBeLost(0) { try db.execute(sql: insertion) }
-        } else {
-            let ids = try Int64.fetchAll(db, sql: "SELECT app_migrations_id FROM temp.\(copy.sql)")
-            for id in ids where mayBeLost(id) {
-                try db.execute(sql: "\(insertion) WHERE app_migrations_id = ?", arguments: [id])
-            }
+    /// - Parameter mayBeLost: returns whether the row with an id can have been where something is lost.
+    func putBack(_ db: Database, where mayBeLost: (Int64?) -> Bool) throws {
+        let condition = "WHERE app_migrations_number = ?"
+        let removal = try db.makeStatement(sql: "DELETE FROM \(copy) \(condition)")
+        for (number, id) in try numbers(db) where !mayBeLost(id) {
+            try removal.execute(arguments: [number])
         }
-        try db.execute(sql: "DROP TABLE temp.\(copy.sql)")
+        if layout.hiddenRowid != nil { try removeThoseElsewhere(db) }
+        let insertion = try db.makeStatement(
+            sql:
+                "INSERT OR IGNORE INTO \(table.inMain)(\(columns)) SELECT \(columns) FROM \(copy) \(condition)"
+        )
+        for (number, _) in try numbers(db) {
+            try insertion.execute(arguments: [number])
+            if db.changesCount == 0 { try removal.execute(arguments: [number]) }
+        }
     }
+
+    private func numbers(_ db: Database) throws -> [(Int64, id: Int64?)] {
+        try Row.fetchAll(db, sql: "SELECT app_migrations_number, app_migrations_id FROM \(copy)")
+            .map { ($0[0], $0[1]) }
+    }
+
+    /// Leaves out rows without a key that are there under another id, which `VACUUM` gives (lang_vacuum.html).
+    private func removeThoseElsewhere(_ db: Database) throws {
+        let same = values.map { "its.\($0) IS seed.\($0)" }.joined(separator: " AND ")
+        try db.execute(
+            sql: """
+                DELETE FROM \(copy) WHERE app_migrations_number IN
+                    (SELECT seed.app_migrations_number FROM \(copy) AS seed, \(table.inMain) AS its WHERE \(same))
+                """)
+    }
+
+    /// Returns the number of rows that were put back, and are not there any more.
+    func countOfRemoved(_ db: Database) throws -> Int {
+        let rows = "SELECT \(columns) FROM \(copy) EXCEPT SELECT \(columns) FROM \(table.inMain)"
+        return try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(rows))") ?? 0
+    }
+
+    /// Forgets the rows.
+    func remove(_ db: Database) throws { try db.execute(sql: "DROP TABLE \(copy)") }
 }
 
 extension TableLayout {
