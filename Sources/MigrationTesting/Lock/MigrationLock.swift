@@ -18,7 +18,11 @@ import SchemaMigrations
 ///
 /// The file does not depend on the day, and neither on how GRDB quotes and spaces the statements of its schema builder.
 /// Statements that a migration runs only where there are rows are in it as they are for generated rows, without their
-/// arguments.
+/// arguments. If Swift reads rows, the file has what is read (`reads:`), and a digest of each table that the migration
+/// changes over generated rows (`leaves:`), among them rows with the values that the migration names.
+///
+/// A line `unprotected:` says which edits go unnoticed, such as those of an `if` that no generated row satisfies: test
+/// these with rows of your own.
 public struct MigrationLock: Sendable {
     /// The migrations that a recording writes.
     public enum Recording: Sendable {
@@ -51,7 +55,7 @@ public struct MigrationLock: Sendable {
     public func record(_ source: some MigrationSource, writing recording: Recording = .additions) throws {
         let now = try LockedMigration.all(of: source, configuration)
         if case .additions = recording {
-            try check(LockDifference.all(from: locked() ?? [], to: now).filter(\.isEdit))
+            try check(LockDifference.all(from: locked() ?? [], to: now).filter(\.isOfShipped))
         }
         try Data(LockedMigration.text(of: now).utf8).write(to: url, options: .atomic)
     }
@@ -59,8 +63,8 @@ public struct MigrationLock: Sendable {
     /// Verifies that every migration does what the file says.
     ///
     /// - Parameter source: the migrations, which run on databases in memory.
-    /// - Throws: `MigrationError`, which names each migration that was edited, removed, moved or not recorded, with
-    ///   the difference.
+    /// - Throws: `MigrationError`, which names each migration that was removed, moved or not recorded, and the first that
+    ///   was edited, with the difference. Later ones may differ only because that one was edited.
     public func verify(_ source: some MigrationSource) throws {
         guard let locked = try locked() else {
             throw MigrationError(
@@ -72,14 +76,22 @@ public struct MigrationLock: Sendable {
 
     private func locked() throws -> [LockedMigration]? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
-        return LockedMigration.read(String(decoding: try Data(contentsOf: url), as: UTF8.self))
+        let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+        guard let migrations = LockedMigration.read(text) else {
+            throw MigrationError(
+                .misuse, at: .file(url.lastPathComponent), "was written in another format",
+                remedy: """
+                    Check out the migrations as they shipped, write the file anew with \
+                    MigrationLock.record(_:writing:) and .everything, and commit it.
+                    """)
+        }
+        return migrations
     }
 
     private func check(_ differences: [LockDifference]) throws {
         guard !differences.isEmpty else { return }
-        let isEdit = differences.contains(where: \.isEdit)
         let remedy =
-            isEdit
+            differences.contains(where: \.isOfShipped)
             ? """
             Undo that, since people have the migrations as they were, and write a new one. If it has not shipped, call \
             MigrationLock.record(_:writing:) with .everything.
@@ -89,65 +101,4 @@ public struct MigrationLock: Sendable {
             differences.map(\.description).joined(separator: "; "),
             remedy: remedy + differences.map(\.details).joined())
     }
-}
-
-/// One way in which migrations differ from what was recorded.
-enum LockDifference {
-    case edited(title: String, lines: [String])
-    case removed(title: String)
-    case moved(title: String)
-    case new(title: String)
-
-    /// True if it concerns a migration that has shipped.
-    var isEdit: Bool { if case .new = self { false } else { true } }
-
-    var description: String {
-        switch self {
-        case .edited(let title, _): "\(title) does something else"
-        case .removed(let title): "\(title) was removed"
-        case .moved(let title): "\(title) has another place in the order"
-        case .new(let title): "\(title) is not recorded"
-        }
-    }
-
-    /// The lines of an edited migration that are others now, below each other.
-    var details: String {
-        guard case .edited(let title, let lines) = self else { return "" }
-        return "\n\(title)\n" + lines.map { "  \($0)" }.joined(separator: "\n")
-    }
-
-    static func all(from old: [LockedMigration], to new: [LockedMigration]) -> [LockDifference] {
-        let now = Dictionary(new.map { ($0.title, $0) }, uniquingKeysWith: { $1 })
-        let known = Set(old.map(\.title))
-        let order = new.map(\.title).filter(known.contains)
-        let expected = old.map(\.title).filter { now[$0] != nil }
-        let stays = Set(order.difference(from: expected).removals.map(\.title))
-        var differences = old.compactMap { migration -> LockDifference? in
-            guard let other = now[migration.title] else { return .removed(title: migration.title) }
-            // A migration that runs elsewhere also changes the schema elsewhere.
-            if stays.contains(migration.title) { return .moved(title: migration.title) }
-            guard other.lines != migration.lines else { return nil }
-            let changes = other.lines.difference(from: migration.lines)
-            return .edited(
-                title: migration.title,
-                lines: changes.removals.map { "was: \($0.text)" }
-                    + changes.insertions.map { "now: \($0.text)" })
-        }
-        // A new migration between shipped ones runs late on databases that have them.
-        let lastKnown = new.lastIndex { known.contains($0.title) } ?? -1
-        differences += new.enumerated().filter { !known.contains($0.element.title) }.map { index, migration in
-            index < lastKnown ? .moved(title: migration.title) : .new(title: migration.title)
-        }
-        return differences
-    }
-}
-
-extension CollectionDifference<String>.Change {
-    fileprivate var title: String {
-        switch self {
-        case .insert(_, let element, _), .remove(_, let element, _): element
-        }
-    }
-
-    fileprivate var text: String { String(title.drop(while: { $0 == " " })) }
 }

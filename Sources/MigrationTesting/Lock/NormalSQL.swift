@@ -19,7 +19,7 @@ struct NormalSQL: Hashable {
         let bytes = Array(sql.utf8)
         for token in SQLLexer(bytes) where token.kind != .semicolon {
             let text = String(decoding: bytes[token.range], as: UTF8.self)
-            if token.kind == .quotedName, text.hasPrefix("\"") {
+            if token.kind == .quotedName {
                 tokens.append(Token(text: Self.unquoted(text), isLiteral: false))
             } else if let start = fractionStart, token.kind == .word {
                 // The lexer takes a number with a point for three tokens.

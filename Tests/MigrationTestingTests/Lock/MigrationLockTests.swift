@@ -66,6 +66,7 @@ struct MigrationLockTests {
         #expect(
             try text() == """
                 # What each shipped migration does. MigrationLock writes this file: commit it.
+                # Format 2.
 
                 createBook
                   CREATE TABLE book (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL)
@@ -230,8 +231,14 @@ struct MigrationLockTests {
         }
         try lock.record(trimming("UPDATE book SET title = trim(title) WHERE id = ?"))
         #expect(
-            try text().hasSuffix(
-                "\ntrim\n  over rows: UPDATE book SET title = trim (title) WHERE id = ?\n"))
+            try text().contains(
+                """
+
+                trim
+                  over rows: UPDATE book SET title = trim (title) WHERE id = ?
+                  reads: SELECT id FROM book
+
+                """))
         let error = try #require(throws: MigrationError.self) {
             try lock.verify(trimming("UPDATE book SET title = upper(title) WHERE id = ?"))
         }
@@ -252,6 +259,7 @@ struct MigrationLockTests {
         #expect(
             try text() == """
                 # What each shipped migration does. MigrationLock writes this file: commit it.
+                # Format 2.
 
                 1_a.sql
                   CREATE TABLE a (x)

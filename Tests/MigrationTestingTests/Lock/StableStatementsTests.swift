@@ -69,7 +69,7 @@ struct StableStatementsTests {
             }
         }
         #expect(lines.first == "DELETE FROM a WHERE id IN () AND 3 = 3")
-        #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("over rows: ") && !$0.contains("100") })
-        #expect(lines.count == 3, "\(lines)")
+        let overRows = lines.filter { $0.hasPrefix("over rows: ") }
+        #expect(overRows.count == 2 && !overRows.contains { $0.contains("100") }, "\(lines)")
     }
 }

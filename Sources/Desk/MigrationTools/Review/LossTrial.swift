@@ -99,10 +99,11 @@ struct LossTrial {
         var judgement: Judgement?
         var failure: (any Error)?
         var chance: [SQLName: Set<Int>]?
+        let literals = SQLLiterals(outline.script)
         for kind in kinds {
             let losses: [Loss]
             do {
-                let changed = rows.of(kind, for: outline.script)
+                let changed = rows.of(kind, naming: literals)
                 if let judgement,
                     !judgement.losses.contains(where: { rows.differs(from: changed, in: $0.table) })
                 {

@@ -1,20 +1,22 @@
-import GRDB
-import SchemaMigrations
+package import GRDB
+package import SchemaMigrations
 
 /// Distinct rows of some tables, as values that a trial changes before it inserts them.
-struct GeneratedRows {
+package struct GeneratedRows {
     /// The rows of a table.
-    struct Table {
-        let name: SQLName
-        let columns: [SQLName]
+    package struct Table {
+        package let name: SQLName
+        package let columns: [SQLName]
         /// The positions of the primary key.
-        let key: [Int]
+        package let key: [Int]
         /// True if the primary key is the rows' id.
         let hasRowID: Bool
         /// The columns that change together: those of a foreign key, and each of the others.
         let groups: [[Int]]
         /// The kind of values that a column takes; nil if a constraint limits them.
         let kinds: [GeneratedValue?]
+        /// The values that a constraint names for a column alone.
+        let choices: [[DatabaseValue]]
         /// The columns that may be null, and those that may repeat a value.
         let nullable: Set<Int>
         let repeatable: Set<Int>
@@ -31,7 +33,7 @@ struct GeneratedRows {
     }
 
     /// The kinds of values that texts and numbers may have: a text that is parsed as a date is NULL for any other.
-    enum Kind: CaseIterable {
+    package enum Kind: CaseIterable, Sendable {
         /// What the names and types of the columns suggest.
         case natural
         case numbers
@@ -42,12 +44,12 @@ struct GeneratedRows {
         case literals
     }
 
-    static let rowsPerTable = 8
+    package static let rowsPerTable = 8
 
-    private(set) var tables: [Table]
+    package private(set) var tables: [Table]
 
     /// Generates rows for tables of a database, which stays as it is.
-    init(for names: Set<SQLName>, in database: DatabaseQueue) throws {
+    package init(for names: Set<SQLName>, in database: DatabaseQueue) throws {
         let copy = try DatabaseQueue(configuration: database.configuration)
         defer { try? copy.close() }
         try database.backup(to: copy)
@@ -85,7 +87,7 @@ struct GeneratedRows {
     }
 
     /// Returns whether a table has other values in other rows.
-    func differs(from other: GeneratedRows, in name: SQLName) -> Bool {
+    package func differs(from other: GeneratedRows, in name: SQLName) -> Bool {
         table(name)?.rows != other.table(name)?.rows
     }
 
@@ -94,7 +96,8 @@ struct GeneratedRows {
     /// Inserts the rows into an empty schema, whose triggers run.
     ///
     /// - Returns: the rows that the schema accepts.
-    func insert(into database: DatabaseQueue) throws -> GeneratedRows {
+    @discardableResult
+    package func insert(into database: DatabaseQueue) throws -> GeneratedRows {
         var accepted = self
         try database.writeWithoutTransaction { db in
             let hasKeys = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
@@ -126,21 +129,31 @@ struct GeneratedRows {
 
     /// Returns the rows with other values, where the schema leaves a choice.
     ///
-    /// - Parameter script: the migration, whose words are tried as values.
-    func of(_ kind: Kind, for script: SQLScript) -> GeneratedRows {
+    /// - Parameters:
+    ///   - literals: the values that the migration names.
+    ///   - isForCode: whether code reads the rows, which ends the process over a date that is none.
+    package func of(
+        _ kind: Kind, naming literals: SQLLiterals, isForCode: Bool = false
+    ) -> GeneratedRows {
         guard kind != .natural else { return self }
-        let (texts, numbers) = script.literals
+        let (texts, numbers) = (literals.texts, literals.numbers)
         let keys = Set(texts.flatMap(\.jsonKeys)).sorted()
         let offsets = Dictionary(zip(tables.map(\.name), 1...), uniquingKeysWith: { $1 })
         let changed = mapTables { table in
             for (column, kindOfColumn) in table.kinds.enumerated() {
-                guard let kindOfColumn else { continue }
+                guard let kindOfColumn else {
+                    let choices = table.choices[column]
+                    guard isForCode, kind == .literals, !choices.isEmpty else { continue }
+                    for row in table.rows.indices { table.rows[row][column] = choices[row % choices.count] }
+                    continue
+                }
                 for row in table.rows.indices {
                     let number = (row + 1) * 137 + (column + 1) * 1_000 + (offsets[table.name] ?? 0) * 100_000
                     let value: DatabaseValue? =
                         switch (kind, kindOfColumn) {
-                        case (.numbers, .text), (.numbers, .json), (.numbers, .moment), (.numbers, .day):
-                            "\(number)".databaseValue
+                        case (.numbers, .json), (.numbers, .moment), (.numbers, .day):
+                            isForCode ? nil : "\(number)".databaseValue
+                        case (.numbers, .text): "\(number)".databaseValue
                         case (.dates, .text), (.dates, .moment):
                             "\(GeneratedValue.day(Int64(number))) 08:30:00".databaseValue
                         case (.dates, .integer), (.dates, .real):
@@ -193,6 +206,18 @@ struct GeneratedRows {
             }
         }
         return copy
+    }
+
+    /// Returns the rows with each value of a column in another row; nil if all are alike.
+    package func rotating(_ column: SQLName, of name: SQLName) -> GeneratedRows? {
+        let changed = mapTables { table in
+            guard table.name == name, let position = table.columns.firstIndex(of: column) else { return }
+            let values = table.rows.map { $0[position] }
+            for row in values.indices {
+                table.rows[row][position] = values[(row + 1) % values.count]
+            }
+        }
+        return differs(from: changed, in: name) ? changed : nil
     }
 
     /// Returns the rows without one.
@@ -264,6 +289,11 @@ extension GeneratedRows.Table {
             return isFixed ? nil : GeneratedValue(column)
         }
         self.kinds = kinds
+        let names = Set(layout.columns.map(\.name))
+        choices = layout.columns.map { column in
+            let checks = layout.checks(of: column).filter { $0.names.intersection(names) == [column.name] }
+            return column.isKey ? [] : checks.flatMap(\.literals)
+        }
         hasRowID = layout.columns.contains(where: \.isRowID)
         let free = kinds.indices.filter { kinds[$0] != nil }
         nullable = Set(free.filter { !layout.columns[$0].isRequired })
@@ -283,30 +313,10 @@ extension GeneratedRows.Table {
         references = []
         groups = columns.indices.map { [$0] }
         kinds = columns.map { _ in .text }
+        choices = columns.map { _ in [] }
         rows = (1...GeneratedRows.rowsPerTable).map { row in
             columns.indices.map { "harbour \($0 * 100 + row)".databaseValue }
         }
-    }
-}
-
-extension SQLScript {
-    /// The texts and the numbers that the statements name, with the neighbours of the numbers, each once.
-    fileprivate var literals: (texts: [String], numbers: [Int64]) {
-        var texts: [String] = []
-        var numbers: [Int64] = []
-        for statement in statements {
-            for token in tokens(of: statement) {
-                if token.keyword.hasPrefix("'") {
-                    if !texts.contains(token.name.text) { texts.append(token.name.text) }
-                } else if token.isWord, let number = Int64(token.keyword), number < 1 << 40 {
-                    for other in [number, number + 1, number - 1] where !numbers.contains(other) {
-                        numbers.append(other)
-                    }
-                }
-                if texts.count > 500 || numbers.count > 500 { return (texts, numbers) }
-            }
-        }
-        return (texts, numbers)
     }
 }
 

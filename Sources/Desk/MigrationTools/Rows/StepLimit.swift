@@ -1,9 +1,9 @@
 import AppMigrations
 import CMigrationSQLite
-import GRDB
+package import GRDB
 
 /// A limit of the steps that SQLite takes for a migration over generated rows, which may never end over them.
-final class StepLimit: Sendable {
+package final class StepLimit: Sendable {
     /// The error of a migration that has reached the limit.
     struct Reached: Error {}
 
@@ -23,7 +23,7 @@ final class StepLimit: Sendable {
     /// Runs the body, which runs a migration on a database.
     ///
     /// - Throws: `Reached`, whatever the migration makes of SQLite's error; otherwise the body's error.
-    static func watch<Value>(_ database: DatabaseQueue, _ body: () throws -> Value) throws -> Value {
+    package static func watch<Value>(_ database: DatabaseQueue, _ body: () throws -> Value) throws -> Value {
         let limit = StepLimit()
         let context = Unmanaged.passUnretained(limit).toOpaque()
         database.writeWithoutTransaction { db in
