@@ -55,9 +55,7 @@ struct MomentsTests {
     func finishing(schema: NotesApp.Schema) throws {
         for batches in [0, 1, 4] {
             let app = NotesApp(schema: schema)
-            let device = try app.device()
-            try device.launch(as: "1.0")
-            try device.launch(as: "2.0", deferredBatches: batches)
+            let device = try app.upgradedDevice(deferredBatches: batches)
             try device.launch(as: "3.0")
             #expect(try app.texts(in: device.folder) == NotesApp.texts("drc3"), "after \(batches)")
         }
@@ -67,9 +65,7 @@ struct MomentsTests {
     func downgrade(schema: NotesApp.Schema) throws {
         for batches in [0, 1, 4] {
             let app = NotesApp(schema: schema, ignoresStepsAboveCurrent: true)
-            let device = try app.device()
-            try device.launch(as: "1.0")
-            try device.launch(as: "2.0", deferredBatches: batches)
+            let device = try app.upgradedDevice(deferredBatches: batches)
             try device.downgrade(to: "1.0")
             try app.writeOldNote(in: device.folder)
             try device.launch(as: "2.0")

@@ -51,6 +51,14 @@ struct NotesApp: Sendable {
 
     func device() throws -> SimulatedDevice { try SimulatedDevice { try launch(in: $0, as: $1) } }
 
+    /// Returns a device that was updated from 1.0 to 2.0, and has done so many batches of deferred work.
+    func upgradedDevice(deferredBatches batches: Int) throws -> SimulatedDevice {
+        let device = try device()
+        try device.launch(as: "1.0")
+        try device.launch(as: "2.0", deferredBatches: batches)
+        return device
+    }
+
     @discardableResult
     func open<Result>(in folder: URL, _ body: (DatabaseQueue) throws -> Result) throws -> Result {
         let queue = try DatabaseQueue(path: Self.path(in: folder))

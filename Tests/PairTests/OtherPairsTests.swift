@@ -315,9 +315,7 @@ struct OtherPairsTests {
     func finishing(isSalvaged: Bool) throws {
         for batches in 0...4 {
             let app = NotesApp()
-            let device = try app.device()
-            try device.launch(as: "1.0")
-            try device.launch(as: "2.0", deferredBatches: batches)
+            let device = try app.upgradedDevice(deferredBatches: batches)
             if isSalvaged {
                 try app.salvage(in: device.folder, for: "2.0")
             } else {

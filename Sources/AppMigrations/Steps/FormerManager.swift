@@ -5,7 +5,7 @@ package struct FormerManager: Sendable {
     let end: AppVersion
 }
 
-/// What a place knows of a former manager.
+/// The record that a place has of a former manager, if any.
 struct FormerRecord: Sendable {
     let manager: String
     /// Its record; nil if it has never begun there.

@@ -10,7 +10,7 @@ struct Generation {
     private let generator: MigrationGenerator
     private let goesBack: Bool
     private let trial: MigrationGenerator.Trial?
-    /// What a sync engine would not accept, a sentence each.
+    /// The reasons for which a sync engine would not accept it, a sentence each.
     private let refusedBySync: [String]
     /// True if an app that does not know the migration can use the database after it.
     private let isCompatible: Bool
