@@ -84,19 +84,19 @@ package final class PlaceState: Sendable {
 
     /// Returns the state for a manager to which steps of others have come.
     func following(_ formerRecords: [FormerRecord]) -> PlaceState {
-        PlaceState(
-            storeID: storeID, record: nil, hasRemovedRecord: hasRemovedRecord, takenOver: takenOver,
-            lostRecord: lostRecord, formerRecords: formerRecords, seen: seen, assumptions: assumptions,
-            evidence: evidence, pending: pending, newer: newer)
+        copy(formerRecords: formerRecords, needed: needed)
     }
 
     /// Returns the state of a place in which settled work is needed again.
     func needing(_ steps: [MigrationStep]) -> PlaceState {
-        guard !steps.isEmpty else { return self }
-        return PlaceState(
-            storeID: storeID, record: record, hasRemovedRecord: hasRemovedRecord, lostRecord: lostRecord,
-            formerRecords: formerRecords, seen: seen, assumptions: assumptions, evidence: evidence,
-            pending: pending, newer: newer, needed: Set(steps.map(\.id)))
+        steps.isEmpty ? self : copy(formerRecords: formerRecords, needed: Set(steps.map(\.id)))
+    }
+
+    private func copy(formerRecords: [FormerRecord], needed: Set<WorkID>) -> PlaceState {
+        PlaceState(
+            storeID: storeID, record: record, hasRemovedRecord: hasRemovedRecord, takenOver: takenOver,
+            lostRecord: lostRecord, formerRecords: formerRecords, seen: seen, assumptions: assumptions,
+            evidence: evidence, pending: pending, newer: newer, needed: needed)
     }
 
     /// Returns true if a version was launched here.
