@@ -10,7 +10,7 @@ extension FuzzTarget {
             """
             {"format":"1.2","new":[1],"seen":{"app":[{"version":"1.0","first":"2026-01-07T09:30:00Z"}]},
             "managers":{"Library":{"start":"1.0","completed":"1.1","highest":"2.0","downgradedTo":"1.1",
-            "fresh":"1.0 (3)","databases":["a.sqlite"],
+            "fresh":"1.0 (3)","inOldInstall":true,"databases":["a.sqlite"],
             "done":["1.1","x 1"],"notNeeded":["1.1-1"],"skipped":["1.4"],"open":{"0.9":{"owed":true},
             "1.2":{"failures":3},
             "2.0":{"position":{"cursor":"{\\"next\\":3}","done":2,"total":5,"setAside":[["42"]],"x":1},

@@ -146,8 +146,8 @@ extension Promises {
         // What the app has said of a damaged database, it has said of the install.
         let said = databases.compactMap { places[$0]?.replaced[line(manager)] }
         guard let lowest = (lives.compactMap(\.floor) + said).min() else { return nil }
-        // What another manager was answered in this launch says nothing, unless it is about rows that are there.
-        let own = own.filter { hasTables(store) || !($0.isNamed && $0.since == moments) }
+        // What another manager was answered by this build says nothing, unless it is about rows that are there.
+        let own = own.filter { hasTables(store) || $0.namedBy != release }
         let finished = lives.flatMap { [$0.finished, $0.mayHaveFinished] }.compactMap(\.self).max()
         let kept = finished.map { $0 * 10 } ?? lowest
         return min(kept, earliest(of: own, before: release) ?? kept)

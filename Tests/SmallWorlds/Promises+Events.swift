@@ -40,7 +40,9 @@ extension Promises {
         if start == .notAtAll, place == store, memory.seen[line] == nil {
             // Its databases have told that a newer release was there.
             let newest = app.places.compactMap { places[$0]?.seen[line]?.map(\.release).max() }.max()
-            memory.seen[line] = newest.map { [Seen(release: $0, isNamed: true, since: moments)] }
+            memory.seen[line] = newest.map {
+                [Seen(release: $0, isNamed: true, namedBy: release, since: moments)]
+            }
         }
         let seen = memory.seen[line] ?? []
         // The first build of each version.
@@ -91,8 +93,8 @@ extension Promises {
         let isOlder = beginning.floor == 0 && !beginning.isFresh
         guard beginning.isAnswer || beginning.isKept || isOlder else { return }
         let named = Seen(
-            release: SmallRelease(beginning.floor / 10), isNamed: true, isDoubtful: !beginning.isCertain,
-            since: moments)
+            release: SmallRelease(beginning.floor / 10), isNamed: true, namedBy: release,
+            isDoubtful: !beginning.isCertain, since: moments)
         if beginning.isAnswer { memory.answered.insert(line(manager)) }
         // What has been launched may also be named: then it is not new with this build.
         let line = line(manager)

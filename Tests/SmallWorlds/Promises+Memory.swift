@@ -98,6 +98,8 @@ extension Promises {
         var isVisit = false
         /// True if the app has named it, and it was not launched.
         var isNamed = false
+        /// The release that has asked the app for it, for one that a launch has named.
+        var namedBy: SmallRelease?
         /// True if it may be an older one: what a database has kept depends on when a process has died.
         var isDoubtful = false
         /// The number of observations before it.

@@ -150,9 +150,10 @@ struct Beginnings {
         return .at(min(older, kept), .lost)
     }
 
-    /// Returns true if this build has found a database new at a version: then no step of that version was needed anywhere.
+    /// Returns true if this build has begun with a database on a new install: then no step of that version was needed
+    /// anywhere.
     private func wasNew(in place: PlaceState, at version: AppVersion) -> Bool {
-        guard let record = place.record, record.start == version else { return false }
+        guard let record = place.record, record.start == version, !record.isInOldInstall else { return false }
         let isOfThisBuild = place.seen(in: request.line).contains {
             $0.version == version && !$0.isAdopted && $0.build != nil && $0.build == request.appBuild
         }
@@ -276,6 +277,7 @@ extension Beginning {
         case .fresh(let fresh):
             var record = MigrationRecord(start: request.current)
             record.freshBuild = request.build
+            record.isInOldInstall = fresh == .database
             // What a new install needs besides its tables, a new database of an old one does not.
             for step in steps where fresh == .database && step.onFreshInstall == .only {
                 record.settle(step.version, as: .notNeeded)

@@ -21,6 +21,7 @@ extension MigrationRecord {
             }
         }
         freshBuild = try field.textIfPresent("fresh")
+        isInOldInstall = try field.isTrue("inOldInstall")
         completed = try field.versionIfPresent("completed")
         highest = try field.versionIfPresent("highest")
         downgradedTo = try field.versionIfPresent("downgradedTo")
@@ -38,6 +39,7 @@ extension MigrationRecord {
         }
         fields["open"] = openFields(replacing: old["open"])
         fields["fresh"] = freshBuild.map(JSONValue.string)
+        fields["inOldInstall"] = isInOldInstall ? .bool(true) : nil
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json

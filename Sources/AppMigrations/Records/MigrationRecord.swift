@@ -12,6 +12,9 @@ package struct MigrationRecord: Sendable, Equatable {
     /// The build of the app in which the record began on a new install, until its launch is complete.
     package var freshBuild: String?
 
+    /// True in a database that was new when the install was not: it says nothing of what else the install had.
+    package var isInOldInstall = false
+
     /// The app version whose launch was completed last; nil until one was.
     package var completed: AppVersion?
 

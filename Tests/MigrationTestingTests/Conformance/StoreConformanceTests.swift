@@ -98,7 +98,7 @@ struct BrokenStoreTests {
     func writesWhatThrew() {
         #expect(
             violations(.writesWhatThrew) == [
-                "read by the object that has written it after an update whose change throws: the record's fields `start`, `work`, `fresh`, `completed`, `highest`, `downgradedTo`, `databases` and `store` are not what was written and the versions seen are not what was written.",
+                "read by the object that has written it after an update whose change throws: the record's fields `start`, `work`, `fresh`, `inOldInstall`, `completed`, `highest`, `downgradedTo`, `databases` and `store` are not what was written and the versions seen are not what was written.",
                 "an update whose change throws leaves a history, as read by the object that has written it.",
             ])
     }

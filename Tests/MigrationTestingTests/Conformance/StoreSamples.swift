@@ -46,7 +46,8 @@ extension MigrationRecord {
     fileprivate func difference(from other: MigrationRecord) -> String? {
         let fields: [(String, Bool)] = [
             ("start", start == other.start), ("work", work == other.work),
-            ("fresh", freshBuild == other.freshBuild), ("completed", completed == other.completed),
+            ("fresh", freshBuild == other.freshBuild),
+            ("inOldInstall", isInOldInstall == other.isInOldInstall), ("completed", completed == other.completed),
             ("highest", highest == other.highest), ("downgradedTo", downgradedTo == other.downgradedTo),
             ("databases", databases == other.databases), ("store", store == other.store),
         ]
@@ -73,6 +74,7 @@ enum StoreSamples {
             record[WorkID(version)] = .open(OpenWork(isOwed: true))
         }
         record.freshBuild = "2.1 (416)"
+        record.isInOldInstall = true
         record.databases = [
             KnownDatabase(id: nil, path: "library.sqlite"),
             KnownDatabase(id: "5A", path: "Documents/thumbnails.sqlite"),

@@ -195,5 +195,25 @@ extension KnownWorld {
                 .launch(3, .whole, .dies(before: 10)), .launch(3, .whole, .dies(before: 3)),
                 .launch(.secondBuild(of: 2)), .launch(3),
             ]),
+        KnownWorld(
+            "files that come back beside a database that was new in an old install are as old as that install",
+            SmallApp(
+                steps: [
+                    .init(30, .rows, in: .database(0), manager: 1), .init(130, .closure, manager: 1),
+                ], move: .init(20), managers: [.init(adopting: .tables), .init(adopting: .tables)]),
+            [
+                .oldInstall, .launch(3, .whole, .dies(before: 6)), .launch(3), .restore(.files, after: 2),
+                .launch(3),
+            ]),
+        KnownWorld(
+            "what a build has been answered for one manager is no evidence for another in its next launch",
+            SmallApp(
+                steps: [
+                    .init(30, .closure, manager: 1), .init(130, .cursor, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .tables), .init(adopting: .file)]),
+            [
+                .oldInstall, .launch(3), .restore(.files, after: 1), .launch(3, .whole, .dies(before: 2)),
+                .launch(3),
+            ]),
     ]
 }
