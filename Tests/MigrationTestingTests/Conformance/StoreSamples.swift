@@ -47,7 +47,8 @@ extension MigrationRecord {
         let fields: [(String, Bool)] = [
             ("start", start == other.start), ("work", work == other.work),
             ("fresh", freshBuild == other.freshBuild),
-            ("inOldInstall", isInOldInstall == other.isInOldInstall), ("completed", completed == other.completed),
+            ("inOldInstall", isInOldInstall == other.isInOldInstall),
+            ("completed", completed == other.completed),
             ("highest", highest == other.highest), ("downgradedTo", downgradedTo == other.downgradedTo),
             ("databases", databases == other.databases), ("store", store == other.store),
         ]
