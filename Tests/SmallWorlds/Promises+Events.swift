@@ -230,10 +230,20 @@ extension Promises {
             if isDowngrade(place) || (places[place]?.newest).map({ $0 > release }) == true {
                 places[place]?.late.formUnion(new)
             }
-            guard write == .insert || places[place]?.hasLateTables == true else { continue }
+            let isAnywhere = write == .insert || places[place]?.hasLateTables == true
             for step in app.steps where step.work == .rows && step.place == place {
+                guard isAnywhere || waitsBehindAnother(step) else { continue }
                 places[place]?.between[step.id, default: []].formUnion(new)
             }
+        }
+    }
+
+    /// True for a deferred step behind another one, which may leave it other rows: it finds its own when its turn has come.
+    private func waitsBehindAnother(_ step: Step) -> Bool {
+        app.steps(of: step.manager, in: release).prefix { $0 != step }.contains { other in
+            guard other.isDeferred else { return false }
+            let memory = places[other.place]
+            return memory?.data.runs[other.id] == nil || memory?.repeats[other.id] != nil
         }
     }
 
@@ -277,6 +287,8 @@ extension Promises {
                     // A manager that has not begun in its store, as beside a newer release, has no list there.
                     if place != store, places[store]?.managers[manager]?.floor != nil {
                         places[store]?.managers[manager]?.databases.insert(place)
+                        // Where it may be that nothing was removed, a newer release holds the place back.
+                        if !life.isCertain { places[store]?.managers[manager]?.isCertain = false }
                     }
                 }
                 for (step, count) in life.owed where (places[place]?.data.runs[step] ?? 0) > count {

@@ -20,7 +20,7 @@
 ///   whose record the app has removed with its data; nor, where an older release is launched, if a newer one made the database.
 /// - A build that registers a step in another place than the build before takes it to have run there, if it has run.
 /// - Rows that the app writes *between* those of a deferred step, while that waits, may be visited by it, and so may all rows
-///   of a table that the app makes when its managers have finished.
+///   that it writes while the step waits behind another one, or into a table that it makes when its managers have finished.
 /// - A death in a database is not counted if a release without that database is launched next: the step runs once more.
 /// - A step that a later release registers for the version at which an install has begun, or for an older one, is not
 ///   needed there.

@@ -206,6 +206,23 @@ extension KnownWorld {
                 .launch(3),
             ]),
         KnownWorld(
+            "a database of which a record may have been removed may not be listed in a downgrade",
+            SmallApp(
+                steps: [.init(20, .transaction, in: .database(0), manager: 1)],
+                managers: [.init(), .init(adopting: .version)]),
+            [
+                .launch(3, .whole, .dies(before: 4)),
+                .call(.removeRecord(manager: 1), .dies(before: 2)), .twice(2, .lose(0)),
+            ]),
+        KnownWorld(
+            "a deferred step visits rows that are written while it waits behind another one",
+            SmallApp(
+                steps: [
+                    .init(30, .deferredClosure, manager: 1, since: .secondBuild(of: 3)),
+                    .init(130, .rows, in: .database(0), manager: 1),
+                ], move: .init(20), managers: [.init(), .init(adopting: .tables, hasOwnLine: true)]),
+            [.launch(.secondBuild(of: 3)), .write(.append), .runDeferred(batches: nil)]),
+        KnownWorld(
             "what a build has been answered for one manager is no evidence for another in its next launch",
             SmallApp(
                 steps: [
