@@ -30,6 +30,8 @@ extension Promises {
         var isAnswer = false
         /// True if a database has kept it while the store has forgotten it.
         var isKept = false
+        /// True if the app has taken the data, which was there, for that of a new install.
+        var isDenied = false
         /// True if what was known is lost, so that deferred steps outside databases may have been waiting.
         var isLost = false
 
@@ -91,7 +93,10 @@ extension Promises {
             return .begins(
                 Beginning(
                     floor: floor, deferredFloor: lives.compactMap(\.floor).min(), isCertain: isCertain,
-                    isKept: true, isLost: true))
+                    isKept: true,
+                    isDenied: app.managers[manager].adopting == .newApp && places[.files]?.isOld == true
+                        && lives.contains { $0.newIn == release },
+                    isLost: true))
         }
         if place != store, isNew(place, line, release) {
             return startInNewDatabase(place, of: manager, release)

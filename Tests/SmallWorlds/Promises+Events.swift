@@ -82,7 +82,8 @@ extension Promises {
             {
                 life.unneeded.insert(step.id)
             }
-            if beginning.isFresh || hasMoved(step) {
+            let isDenied = beginning.isDenied && step.version / 10 == beginning.floor / 10
+            if beginning.isFresh || isDenied || hasMoved(step) {
                 memory.notNeeded[step.id, default: []].formUnion(memory.data.values.keys)
             }
         }

@@ -12,8 +12,9 @@
 ///
 /// - Values that an older release writes after a newer one has been launched stay in their form, and a later step may
 ///   destroy that. The app learns of them from `returnedFromDowngrade`.
-/// - An install that the app itself takes for a new one, though it has data, keeps that data in its form. Files are not imported
-///   then, and a later step deletes them where evidence of the old install comes back, such as its database.
+/// - An install that the app itself takes for a new one, though it has data, keeps that data in its form, also where files
+///   come back from before. Files are not imported then, and a later step deletes them where evidence of the old install
+///   comes back, such as its database.
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
 /// - Files that come back from a backup are not imported into a database that has imported them, that was made anew since, or

@@ -223,6 +223,14 @@ extension KnownWorld {
                 ], move: .init(20), managers: [.init(), .init(adopting: .tables, hasOwnLine: true)]),
             [.launch(.secondBuild(of: 3)), .write(.append), .runDeferred(batches: nil)]),
         KnownWorld(
+            "files that come back from before the app took an install for a new one keep their form",
+            SmallApp(
+                steps: [
+                    .init(20, .transaction, in: .database(0)), .init(21, .closure),
+                    .init(30, .transaction, in: .database(0), manager: 1),
+                ], managers: two),
+            [.oldInstall, .twice(2, .lose(0)), .restore(.files, after: 1), .launch(2)]),
+        KnownWorld(
             "what a build has been answered for one manager is no evidence for another in its next launch",
             SmallApp(
                 steps: [
