@@ -5,7 +5,7 @@ struct SweepTest: StressTest {
     let unit: String
     /// How the executable `Workload` calls the sweep.
     let command: String
-    /// Which cases the short form tries: about two hundred in all.
+    /// Which cases the short form tries.
     let sample: Sample
     /// Every how many cases the long form tries one, in each scenario: 1 for all.
     let sampling: Int
@@ -13,8 +13,8 @@ struct SweepTest: StressTest {
     enum Sample {
         /// One of so many.
         case every(Int)
-        /// One for each system call of each file.
-        case eachKind
+        /// One for each system call of each file, in one of so many scenarios.
+        case eachKind(inOneOf: Int)
     }
 
     func run(_ size: StressSize) throws -> StressOutcome {
@@ -26,21 +26,24 @@ struct SweepTest: StressTest {
                     command,
                     scenarios.prefix(4) + WorkloadRuns.deferred.suffix(1) + WorkloadRuns.moves.suffix(1),
                     every: sampling)
-            case (.short, .eachKind):
-                // Both journals, both stores, two managers on a new and on an old install, and deferred work before and in the
-                // middle of it. The first of a kind is often a look before a lock is taken, and what the second manager
-                // does comes last.
-                [(0, 4), (3, 7), (10, 14), (12, -4), (14, 18), (17, 21)].map { scenario, number in
-                    [command, scenarios[scenario], "--of-each-kind=\(number)"]
-                }
-                    // Files that are moved and copied, migrations that are undone or squashed, and a table that is redefined.
-                    + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches + WorkloadRuns.redefinitions
-                    + WorkloadRuns.squashes).map { [command, $0, "--every", "97"] }
-                    // A damaged database: the new file is synced once.
-                    + WorkloadRuns.salvages.map { [command, $0, "--of-each-kind=0"] }
+            case (.short, .eachKind(let sampling)):
+                Self.ofEachKind(command).enumerated().filter { $0.offset % sampling == 0 }.map(\.element)
             case (.long, _): Self.runs(command, scenarios[...], every: sampling)
             }
         return try WorkloadRuns(runs: runs, unit: unit).outcome()
+    }
+
+    private static func ofEachKind(_ command: String) -> [[String]] {
+        // Both journals, both stores, two managers on a new and on an old install, and deferred work before and in the middle
+        // of it. The first of a kind is often a look before a lock is taken, and what the second manager does comes last.
+        [(0, 4), (3, 7), (10, 14), (12, -4), (14, 18), (17, 21)].map { scenario, number in
+            [command, WorkloadRuns.scenarios[scenario], "--of-each-kind=\(number)"]
+        }
+            // Files that are moved and copied, migrations that are undone or squashed, and a table that is redefined.
+            + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches + WorkloadRuns.redefinitions
+            + WorkloadRuns.squashes).map { [command, $0, "--every", "97"] }
+            // A damaged database: the new file is synced once.
+            + WorkloadRuns.salvages.map { [command, $0, "--of-each-kind=0"] }
     }
 
     private static func runs(
@@ -60,7 +63,7 @@ extension StressTest where Self == SweepTest {
             name: "kill",
             promise:
                 "The process is killed: schema migrations stay atomic and run exactly once, no closure is skipped, only the running one repeats, deferred rows change exactly once, no record is lost",
-            unit: "kills", command: "kill", sample: .eachKind, sampling: 1)
+            unit: "kills", command: "kill", sample: .eachKind(inOneOf: 2), sampling: 1)
     }
 
     /// Lets every system call fail.
@@ -69,7 +72,7 @@ extension StressTest where Self == SweepTest {
             name: "faults",
             promise:
                 "A system call fails, once or from then on: the launch throws a typed error, and the next one succeeds",
-            unit: "faults", command: "fail", sample: .eachKind, sampling: 3)
+            unit: "faults", command: "fail", sample: .eachKind(inOneOf: 3), sampling: 3)
     }
 
     /// Lets every allocation of SQLite's fail.
