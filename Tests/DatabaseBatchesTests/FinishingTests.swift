@@ -61,6 +61,18 @@ struct FinishingTests {
         #expect(try values("new") == 100)
     }
 
+    @Test("runs after all batches of the deferred one in a synchronous launch of a cancelled task")
+    func cancelledTask() async throws {
+        let manager = try manager()
+        func launch() throws -> MigrationReport { try manager.migrate() }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try launch()
+        }
+        #expect(try await task.value.completed.versions == ["2.1", "3.0"])
+        #expect(try values("new") == 100)
+    }
+
     @Test("waits while another process holds the lock of a batch")
     func locked() throws {
         let store = try MigrationStore.jsonFile(at: app.storeURL)

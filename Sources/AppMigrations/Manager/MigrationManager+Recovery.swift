@@ -188,17 +188,18 @@ extension MigrationManager {
             guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
             let lock = try RunLock.take(name, of: store, waitingFor: patience)
             defer { lock.release() }
-            let deferred = try store.lock(LockName.deferred(of: name), waitingUpTo: patience) { holder in
-                MigrationError(
-                    .locked, "\(holder) is running deferred steps, and did not finish within \(patience)",
-                    remedy: "End runDeferred() first, by cancelling its task.", manager: name)
-            }
-            defer { deferred.release() }
+            // Before anything that may throw: with the lock, the death would be forgotten.
             if lock.hasDied {
                 do { try registration.findDeaths(waitingUpTo: patience) } catch let error as MigrationError
                     where error.isAboutDamage
                 {}
             }
+            let deferred = try store.lock(LockName.deferredRun(of: name), waitingUpTo: patience) { holder in
+                MigrationError(
+                    .locked, "\(holder) is running deferred steps, and did not finish within \(patience)",
+                    remedy: "End runDeferred() first, by cancelling its task.", manager: name)
+            }
+            defer { deferred.release() }
             try body()
         }
     }

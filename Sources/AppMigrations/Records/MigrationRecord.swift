@@ -98,7 +98,7 @@ extension MigrationRecord {
     /// Returns true if work is running, or was when the process died.
     ///
     /// - Parameters:
-    ///   - isDeferred: selects the work that runs under the lock of deferred steps, or that of launches.
+    ///   - isDeferred: selects the work that runs under the lock of a deferred step, or that of launches.
     ///   - own: work of the caller's own run, which does not count.
     func hasRunning(isDeferred: Bool, except own: WorkID? = nil) -> Bool {
         work.contains { id, _ in id != own && open(id)?.running?.isDeferred == isDeferred }

@@ -53,7 +53,7 @@ package struct OpenWork: Sendable, Equatable {
     package struct Start: Sendable, Equatable {
         package let build: String
         package let since: Date
-        /// True if the lock of deferred steps is held while it runs, and not the one of launches.
+        /// True if the lock of a deferred step is held while it runs, and not the one of launches.
         package let isDeferred: Bool
 
         package init(build: String, since: Date, isDeferred: Bool = false) {

@@ -18,7 +18,7 @@ extension RunInput {
         let found = try plan()
         try check(found.readable)
         guard !found.isEmpty else { return DeferredEnd(found) }
-        guard let held = try store.lock(LockName.deferred(of: manager)).held else {
+        guard let held = try store.lock(LockName.deferredRun(of: manager)).held else {
             return DeferredEnd(found, isRunningElsewhere: true)
         }
         let lock = RunLock(manager, held, in: activity, stop: interruption.suspend)
@@ -113,7 +113,7 @@ final class DeferredRun: Run {
             let pending = steps[index]
             if let missing = missing(before: pending) {
                 // Only an update of the app ends that.
-                if plan.isHeld(missing) { report(isMissing(missing, before: pending), of: pending) }
+                if plan.isHeld(missing) { report(missingError(missing, before: pending), of: pending) }
             } else {
                 perform(StepRun(pending, number: index + 1, of: steps.count, in: self), index)
             }
@@ -136,13 +136,10 @@ final class DeferredRun: Run {
             noteEnded(pending)
             shares.finish(index)
         case .heldElsewhere: isRunningElsewhere = true
-        case .notStarted(let error):
+        case .refused(let error), .notStarted(let error):
             step.release()
             if !comesAgain(after: error, index) { report(error, of: pending) }
             return
-        case .exhausted(let error):
-            step.release()
-            return report(error, of: pending)
         case .failed(let failure) where comesAgain(after: failure.error, index): journal.stop(pending)
         case .failed(let failure):
             step.noteFailure(failure)
@@ -187,7 +184,7 @@ final class DeferredRun: Run {
 
     override var isOver: @Sendable () -> Bool {
         { [deadline, isStopped = super.isOver, observer = input.registration.environment.observer] in
-            isStopped() || deadline.map { $0 <= .now } ?? false || observer?.isTimeOver ?? false
+            isStopped() || Task.isCancelled || deadline.map { $0 <= .now } ?? false || observer?.isTimeOver ?? false
         }
     }
 
@@ -205,7 +202,7 @@ final class DeferredRun: Run {
     }
 
     override func reason(for error: any Error) -> (any Error)? {
-        error is CancellationError && isOver() ? error : nil
+        input.reasonToStop ?? (error is CancellationError && isOver() ? error : nil)
     }
 
     override func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {

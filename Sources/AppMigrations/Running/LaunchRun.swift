@@ -29,7 +29,7 @@ extension RunInput {
         first.announce(to: caller)
         var run = LaunchRun(self, first, caller, memory.tally)
         run.showProgress(after: memory.weight)
-        while try run.runToClosure() {
+        while try run.runUntilPlanMayChange() {
             // A closure may have brought another file to the place of a database, for instance.
             do {
                 let next = try plan(run.journal.states(after: look()))
@@ -75,7 +75,9 @@ struct LaunchEnd: Sendable {
 
 /// The steps of a launch, in order, and then the record that it is complete.
 ///
-/// It stops at the first work that does not succeed. The end of a step is written together with the start of the next one.
+/// It stops at the first work that does not succeed. The end of a closure is written together with the start of the next step:
+/// until then only this process knows it, and if that is killed, the closure runs again. So whatever ends the run goes through
+/// ``stop(with:)``.
 final class LaunchRun: Run {
     private var index = 0
 
@@ -88,10 +90,10 @@ final class LaunchRun: Run {
             1, plan.pending.reduce(weight + plan.weightAbove) { $0 + $1.weight })
     }
 
-    /// Runs the pending steps, up to a closure of the app's that may have changed what is pending.
+    /// Runs the pending steps, up to one that may have changed what is pending.
     ///
-    /// - Returns: false if all have run, and such a closure was not the last.
-    func runToClosure() throws -> Bool {
+    /// - Returns: false if all have run, and the last one has changed nothing of the plan.
+    func runUntilPlanMayChange() throws -> Bool {
         if index == 0 {
             try checkSchemaSteps()
             journal.endStaleStarts()
@@ -102,7 +104,7 @@ final class LaunchRun: Run {
             index += 1
             if let reason = input.reasonToStop { throw stop(with: reason) }
             if let missing = missing(before: pending) {
-                throw stop(with: isMissing(missing, before: pending))
+                throw stop(with: missingError(missing, before: pending))
             }
             try perform(StepRun(pending, number: index, of: count, in: self))
             if mayChangePlan(pending) { return true }
@@ -146,12 +148,12 @@ final class LaunchRun: Run {
             noteEnded(step.pending)
             step.finishProgress()
         case .interrupted, .heldElsewhere: break
+        case .refused(let error):
+            step.release()
+            throw stop(with: error)
         case .notStarted(let error):
             step.release()
             throw error
-        case .exhausted(let error):
-            step.release()
-            throw stop(with: error)
         case .failed(let failure):
             step.noteFailure(failure)
             try writeEnd(of: step)
@@ -168,7 +170,7 @@ final class LaunchRun: Run {
 
     /// Writes what is known, and returns the error.
     func stop(with error: any Error) -> any Error {
-        // Why the run stops matters more than whether this can be written; at worst it costs an attempt.
+        // Why the run stops matters more than whether this can be written; at worst the last closure runs again.
         try? journal.save()
         return error
     }
@@ -225,16 +227,5 @@ extension LaunchPlan {
     /// The work that is pending, without the closures for a version change, which come last in any case.
     fileprivate var works: Set<MigrationWork> {
         Set(pending.filter { $0.step.kind != .versionChange }.map(work))
-    }
-}
-
-extension Registration {
-    /// Turns work that was running into deaths, in every place, once the lock of the process that died is taken.
-    ///
-    /// Before anything else, so that no run that is cut short loses a death.
-    func findDeaths(waitingUpTo patience: Duration) throws {
-        for place in places {
-            try place.store.findDeaths(of: manager, isDeferred: false, waitingUpTo: patience)
-        }
     }
 }

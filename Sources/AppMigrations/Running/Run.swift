@@ -1,6 +1,8 @@
 import Foundation
 
-/// Work of one manager, step by step: what the steps of a launch or of a deferred run share.
+/// The base of ``LaunchRun`` and ``DeferredRun``: work of one manager, step by step.
+///
+/// A launch treats its steps as this class does; a deferred run overrides each of these members.
 ///
 /// A run belongs to one thread, on which it waits for whatever it needs. It asks its ``Caller`` for what only the app's own
 /// code can do.
@@ -37,7 +39,7 @@ class Run {
 
     // MARK: How a launch treats its steps, and a deferred run differently
 
-    /// How long to wait for the lock of deferred steps; nil to leave the step to the run that has it.
+    /// How long to wait for the lock of a deferred step; nil to leave the step to the run that has it.
     var lockTimeout: Duration? { input.patience }
 
     /// How long a batch waits for its database.
@@ -50,7 +52,7 @@ class Run {
     ///
     /// Any thread: a step's checkpoints ask, too.
     var isOver: @Sendable () -> Bool {
-        { [input] in input.interruption.isStopped || input.progress.isCancelled || Task.isCancelled }
+        { [input] in input.interruption.isStopped || input.progress.isCancelled }
     }
 
     /// Writes that a step is being started.
@@ -92,7 +94,7 @@ extension Run {
     }
 
     /// The error of a step that cannot run before another one is done.
-    func isMissing(
+    func missingError(
         _ missing: LaunchPlan.StepKey, before pending: LaunchPlan.PendingStep
     ) -> MigrationError {
         let isHeld = plan.isHeld(missing)
@@ -133,15 +135,15 @@ extension Run {
     }
 }
 
-// MARK: - The lock of deferred steps
+// MARK: - The lock of a deferred step
 
 extension Run {
-    /// Takes the lock of deferred steps, and finds the deaths in those that ran under it.
+    /// Takes the lock under which deferred steps work, and finds the deaths in those that ran under it.
     ///
-    /// - Parameter isBegun: true if this run has begun the step.
+    /// - Parameter isBegun: true if this run has begun the step itself, so that its start is no death.
     /// - Returns: nil if another run has the lock, and this one does not wait for it.
-    func deferredLock(for pending: LaunchPlan.PendingStep, isBegun: Bool) throws -> HeldLock? {
-        let name = LockName.batch(of: manager)
+    func stepLock(for pending: LaunchPlan.PendingStep, isBegun: Bool) throws -> HeldLock? {
+        let name = LockName.deferredStep(of: manager)
         guard
             let lock = try lockTimeout.map({ limit in
                 try input.store.lock(name, waitingUpTo: limit) { holder in

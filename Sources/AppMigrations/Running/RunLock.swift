@@ -55,9 +55,9 @@ final class RunLock: Sendable {
 
 /// The names of a manager's further locks: no manager's own name has a NUL.
 enum LockName {
-    /// Held by the one process that runs deferred steps.
-    static func deferred(of manager: String) -> String { "\(manager)\0deferred" }
+    /// Held by the one run of `runDeferred`, from its beginning to its end.
+    static func deferredRun(of manager: String) -> String { "\(manager)\0deferred" }
 
-    /// Held while a batch runs, and while a launch finishes a deferred step.
-    static func batch(of manager: String) -> String { "\(manager)\0batch" }
+    /// Held during a batch, or the whole of a deferred closure, by a launch or a deferred run.
+    static func deferredStep(of manager: String) -> String { "\(manager)\0batch" }
 }

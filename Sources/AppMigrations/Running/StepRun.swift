@@ -12,10 +12,10 @@ enum StepEnd {
     case heldElsewhere
     /// Another run has settled it.
     case endedElsewhere
+    /// It may not begin: the process has died in it too often, or another run has its lock.
+    case refused(any Error)
     /// It could not be written down as running.
     case notStarted(any Error)
-    /// The process has died in it too often.
-    case exhausted(MigrationError)
 }
 
 /// One piece of work in a run: its start is written, it runs, and its end is written.
@@ -56,7 +56,7 @@ final class StepRun {
     func perform() -> StepEnd {
         guard step.isDeferred else { return start(from: nil) }
         do {
-            guard let lock = try run.deferredLock(for: pending, isBegun: false) else { return .heldElsewhere }
+            guard let lock = try run.stepLock(for: pending, isBegun: false) else { return .heldElsewhere }
             self.lock = lock
             let record = try run.store(of: pending).record(of: run.manager)
             let place = run.plan.places[pending.place]
@@ -70,14 +70,14 @@ final class StepRun {
             if step.kind == .batches { release() }
             return start(from: isSettled ? nil : state)
         } catch {
-            return .notStarted(error)
+            return .refused(error)
         }
     }
 
     /// - Parameter state: the state of the work under its lock; nil if the plan knows it.
     private func start(from state: WorkState?) -> StepEnd {
         if let deaths = run.plan.exhausted(pending, state) {
-            return .exhausted(.gaveUp(work, step, deaths, in: pending.schema.apply.first))
+            return .refused(MigrationError.gaveUp(work, step, deaths, in: pending.schema.apply.first))
         }
         if case .open(let open) = state { position = open.position ?? position }
         attempt = run.journal.start(pending, from: state)
@@ -140,7 +140,7 @@ final class StepRun {
         var batches = BatchRunner(
             work, rowsSetAside: position.setAside.count, in: run.input.registration.environment)
         while true {
-            guard let lock = try run.deferredLock(for: pending, isBegun: true) else {
+            guard let lock = try run.stepLock(for: pending, isBegun: true) else {
                 return stopped(.heldElsewhere)
             }
             let outcome = try {

@@ -66,6 +66,46 @@ struct DeferredClosureTests {
         #expect(log.lines == ["none", "\(number)"])
     }
 
+    @Test("has not failed when it throws an error of its own because the run was cancelled")
+    func throwsWhenCancelled() async throws {
+        let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
+        let manager = try manager { _ in
+            continuation.yield()
+            do { try await Task.sleep(for: .seconds(600)) } catch { throw CocoaError(.userCancelled) }
+        }
+        try await manager.migrate()
+        let task = Task { try await manager.runDeferred() }
+        for await _ in reached { break }
+        task.cancel()
+        let report = try await task.value
+        #expect(report.pending.map(\.work.version) == ["2.1"])
+        #expect(report.failures.isEmpty)
+        #expect(try store.record(of: "Library")?.failures == [:])
+    }
+
+    @Test("leaves the closures before it done when another process holds its lock in a launch")
+    func lockedInLaunch() async throws {
+        func launch() async throws -> MigrationReport {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "3.0", adopting: .newApp, store: store,
+                options: MigrationOptions(lockTimeout: .milliseconds(50)))
+            manager.whenMigratingToVersion("2.0") { log.lines.append("2.0") }
+            manager.afterMigratingToVersion("2.1") { _ in log.lines.append("2.1") }
+            manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) { log.lines.append("3.0") }
+            return try await manager.migrate()
+        }
+        guard case .acquired(_, let release) = try store.lock("Library\0batch") else {
+            Issue.record("the lock was taken")
+            return
+        }
+        let error = try await #require(throws: MigrationError.self) { _ = try await launch() }
+        #expect(error.code == .locked)
+        #expect(log.lines == ["2.0"])
+        release()
+        #expect(try await launch().completed.versions == ["2.1", "3.0"])
+        #expect(log.lines == ["2.0", "2.1", "3.0"])
+    }
+
     @Test("ends at a checkpoint when the time is over")
     func timeOver() async throws {
         let manager = try counting(to: 5)

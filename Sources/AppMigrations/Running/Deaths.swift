@@ -1,3 +1,14 @@
+extension Registration {
+    /// Turns work that was running into deaths, in every place, once the lock of the process that died is taken.
+    ///
+    /// Before anything else, so that no run that is cut short loses a death.
+    func findDeaths(waitingUpTo patience: Duration) throws {
+        for place in places {
+            try place.store.findDeaths(of: manager, isDeferred: false, waitingUpTo: patience)
+        }
+    }
+}
+
 extension RecordStorage {
     /// Turns work that was running into a death, once the lock of the process that died is taken.
     ///
