@@ -184,7 +184,8 @@ final class DeferredRun: Run {
 
     override var isOver: @Sendable () -> Bool {
         { [deadline, isStopped = super.isOver, observer = input.registration.environment.observer] in
-            isStopped() || Task.isCancelled || deadline.map { $0 <= .now } ?? false || observer?.isTimeOver ?? false
+            isStopped() || Task.isCancelled || deadline.map { $0 <= .now } ?? false
+                || observer?.isTimeOver ?? false
         }
     }
 

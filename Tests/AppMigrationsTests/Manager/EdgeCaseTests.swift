@@ -34,6 +34,36 @@ struct EdgeCaseTests {
         #expect(try manager.migrate().completed.versions == ["1.5"])
     }
 
+    @Test("a call that finds deferred steps running does not forget a death that it has found")
+    func deathBeforeTheLock() throws {
+        var attempts: [Int] = []
+        var running = Data()
+        func manager() throws -> MigrationManager {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" },
+                store: .jsonFile(at: url), options: MigrationOptions(lockTimeout: .milliseconds(50)))
+            manager.whenMigratingToVersion("2.0") { [url] context in
+                attempts.append(context.attempt)
+                running = try Data(contentsOf: url)
+            }
+            return manager
+        }
+        let work = try #require(try manager().migrate().completed.first)
+        // As after a death in the step: its start is written, and its lock was not released.
+        try running.write(to: url)
+        try Data("1\n".utf8).write(to: folder.file("migrations.json.Library.lock"))
+        guard case .acquired(_, let release) = try MigrationStore.jsonFile(at: url).lock("Library\0deferred")
+        else {
+            Issue.record("the lock was taken")
+            return
+        }
+        let error = try #require(throws: MigrationError.self) { try manager().skip(work) }
+        #expect(error.code == .locked)
+        release()
+        try manager().migrate()
+        #expect(attempts == [1, 2])
+    }
+
     @Test("a store opened through a symbolic link shares its locks with the file")
     func link() throws {
         let link = folder.file("link.json")
