@@ -279,7 +279,7 @@ let package = Package(
         .testTarget(
             name: "MigrationToolsTests",
             dependencies: [
-                "MigrationTools", "SchemaMigrations", "TestSupport", "TestTraits",
+                "AppMigrations", "MigrationTools", "SchemaMigrations", "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),

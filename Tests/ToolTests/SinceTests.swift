@@ -84,9 +84,9 @@ struct SinceTests {
     @Test("compares migrations in Swift by name")
     func swift() async throws {
         let clone = try await GitClone()
-        try clone.write("struct Fill {}", to: "4_Fill.swift")
+        try clone.write("// allow: untried\nstruct Fill {}", to: "4_Fill.swift")
         try await clone.commit()
-        try clone.write("struct Fill { let rows = 1 }", to: "4_Fill.swift")
+        try clone.write("// allow: untried\nstruct Fill { let rows = 1 }", to: "4_Fill.swift")
         #expect(try await clone.check() == [])
         try clone.remove("4_Fill.swift")
         #expect(

@@ -90,4 +90,27 @@ int app_migrations_is_autoincremented(
 /// not know it (https://sqlite.org/c3ref/c_dbconfig_defensive.html). A negative value changes nothing.
 int app_migrations_setting(app_migrations_connection *connection, int setting, int value);
 
+// What stands in for what an app adds to a connection. The name is taken only if the connection has nothing of that name.
+
+/// A way to compare texts.
+enum {
+    /// By their bytes, as BINARY does.
+    app_migrations_by_bytes = 0,
+    /// By their bytes, with ASCII letters in lower case, as NOCASE does.
+    app_migrations_without_case = 1,
+    /// By their bytes without spaces at the end, as RTRIM does.
+    app_migrations_without_end = 2,
+};
+
+/// Adds a collation. Returns an error code of SQLite's, or 0 (https://sqlite.org/c3ref/create_collation.html).
+int app_migrations_add_collation(app_migrations_connection *connection, const char *name, int comparison);
+
+/// Lets FTS5 know one of its tokenizers by another name as well, without its arguments. Returns 0; 1 if FTS5 is not there or
+/// has no such tokenizer (https://sqlite.org/fts5.html, 7.1).
+int app_migrations_add_tokenizer(
+    app_migrations_connection *connection, const char *name, const char *model);
+
+/// 1 if FTS5 has a tokenizer of a name.
+int app_migrations_has_tokenizer(app_migrations_connection *connection, const char *name);
+
 #endif

@@ -68,6 +68,14 @@ public struct FixtureMaker: Sendable {
     public func write(
         _ database: any DatabaseReader, to url: URL, progress: Progress? = nil
     ) throws -> FixtureReport {
+        try write(database, to: url, like: database.originalFile, progress: progress)
+    }
+
+    /// Writes a fixture with the permissions of a file.
+    @discardableResult
+    package func write(
+        _ database: any DatabaseReader, to url: URL, like original: URL?, progress: Progress?
+    ) throws -> FixtureReport {
         guard !FileManager.default.fileExists(atPath: url.path) else {
             throw FixtureError(
                 "\(url.path) exists already", remedy: "Remove it, or give the fixture another name.")
@@ -102,7 +110,7 @@ public struct FixtureMaker: Sendable {
                     }
                 }
             }
-            try CopyFile.create(at: part, like: database.originalFile)
+            try CopyFile.create(at: part, like: original)
             let file = try DatabaseQueue(path: part.path, configuration: database.configuration.forCopying())
             try target.backup(to: file, progress: progress)
             try file.close()

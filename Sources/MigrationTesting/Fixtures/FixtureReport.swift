@@ -16,7 +16,7 @@ public struct FixtureReport: Sendable, Hashable {
     public internal(set) var tables: [Table] = []
 
     /// Notes on the fixture, such as rows that were left out: a sentence each.
-    public internal(set) var notes: [String] = []
+    public package(set) var notes: [String] = []
 
     /// The size of the fixture, in bytes.
     public internal(set) var size: Int64 = 0

@@ -1,6 +1,8 @@
+import Foundation
 import GRDB
 import MigrationTesting
 import SchemaMigrations
+import TestSupport
 import TestTraits
 import Testing
 
@@ -47,6 +49,34 @@ struct MigrationReviewTests {
         let review = try MigrationReview(of: migrator)
         #expect(review.findings == [])
         #expect(review.description == "nothing found")
+    }
+
+    @Test("runs with the functions and collations of the app's configuration, and says so without it")
+    func configuration() throws {
+        let migrator = Self.migrator(
+            { db in
+                try db.execute(
+                    sql: """
+                        ALTER TABLE book ADD COLUMN slug TEXT COLLATE backwards;
+                        UPDATE book SET slug = slug(title);
+                        """)
+            })
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.add(collation: DatabaseCollation("backwards") { $1.compare($0) })
+            db.add(function: DatabaseFunction("slug", argumentCount: 1, pure: true) { $0[0] })
+        }
+        #expect(try MigrationReview(of: migrator, configuration: configuration).findings == [])
+        let folder = try TemporaryFolder()
+        let lock = MigrationLock(at: folder.file("a.lock"), configuration: configuration)
+        #expect(throws: Never.self) { try lock.record(migrator) }
+        #expect(throws: Never.self) { try lock.verify(migrator) }
+        let found = try MigrationReview(of: migrator).findings
+        #expect(found.map(\.rule) == ["does-not-apply"])
+        #expect(
+            found.first?.reason.hasSuffix(
+                " If the app adds collation `backwards`, pass the configuration in which it does.") == true,
+            "\(found)")
     }
 
     @Test("judges a redefinition by its rows: NULL where the new definition takes none")

@@ -22,7 +22,9 @@ package struct OlderAppTrial {
     package init(
         _ before: DatabaseQueue, hasRows: Bool, migrate: (DatabaseQueue) throws -> Void
     ) throws {
-        (older, newer) = (try DatabaseQueue(), try DatabaseQueue())
+        let configuration = before.configuration
+        older = try DatabaseQueue(configuration: configuration)
+        newer = try DatabaseQueue(configuration: configuration)
         try before.backup(to: older)
         if hasRows {
             try older.write {
@@ -66,7 +68,7 @@ package struct OlderAppTrial {
     }
 
     private func insertions(_ tables: [TableLayout]) throws -> String? {
-        let other = try DatabaseQueue()
+        let other = try DatabaseQueue(configuration: older.configuration)
         try older.backup(to: other)
         let more = try other.write { db in
             _ = try TableFilling.fillAll(db, rowsPerTable: 8, seed: 5, style: .distinct)

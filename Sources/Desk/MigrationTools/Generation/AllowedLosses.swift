@@ -12,14 +12,14 @@ struct AllowedLosses {
     private let firstLine: Int
 
     /// Reviews a migration that follows others.
-    init(_ sql: String, after migrator: SchemaMigrator?) throws {
+    init(_ sql: String, after migrator: SchemaMigrator?, _ configuration: Configuration) throws {
         let before = migrator?.migrations ?? []
         let version = min(before.last?.version ?? 0, .max - 1) + 1
         let migration = SQLMigration(version: version, name: "generated", sql: sql)
         let outline = ScriptOutline(try migration.script())
         firstLine = outline.script.statements.first?.line ?? 1
         let all = try SchemaMigrator(migrations: before + [migration])
-        let database = try DatabaseQueue()
+        let database = try DatabaseQueue(configuration: configuration)
         defer { try? database.close() }
         try migrator?.migrate(database)
         var run = MigrationRun(all, database)

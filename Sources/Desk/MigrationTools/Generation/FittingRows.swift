@@ -56,7 +56,7 @@ struct FittingRows {
 
     /// Inserts the rows into an empty database of the new schema, and returns those that it refuses.
     private func misfits(among db: Database) throws -> [Misfit] {
-        var configuration = Configuration()
+        var configuration = db.configuration
         configuration.foreignKeysEnabled = false
         let scratch = try DatabaseQueue(configuration: configuration)
         return try scratch.writeWithoutTransaction { scratch in

@@ -1,3 +1,4 @@
+import GRDB
 package import SchemaMigrations
 
 /// A file of a generated migration.
@@ -57,10 +58,15 @@ package struct GeneratedFile: Sendable {
 
     /// Returns the file with comments that allow what the wanted schema asks for.
     ///
-    /// - Parameter migrator: the migrations before; nil if there are none.
-    func allowingLosses(askedForBy name: String, after migrator: SchemaMigrator?) -> GeneratedFile {
+    /// - Parameters:
+    ///   - migrator: the migrations before; nil if there are none.
+    ///   - configuration: how to open databases.
+    func allowingLosses(
+        askedForBy name: String, after migrator: SchemaMigrator?, _ configuration: Configuration
+    ) -> GeneratedFile {
         // If the migration does not run, its check says so.
-        guard !body.isEmpty, let losses = try? AllowedLosses(sql, after: migrator) else { return self }
+        guard !body.isEmpty, let losses = try? AllowedLosses(sql, after: migrator, configuration)
+        else { return self }
         let allowed = losses.allow(in: sql, askedForBy: name)
         return GeneratedFile(self, body: String(allowed.dropFirst(Self.header(redefines).count)))
     }

@@ -26,12 +26,13 @@ struct GenerationTrial {
     /// - Parameters:
     ///   - migrator: the migrations before; nil if there are none.
     ///   - renames: what is renamed first.
+    ///   - configuration: how to open the database.
     ///   - fill: adds rows to every table.
     init(
         _ migrator: SchemaMigrator?, _ generated: GeneratedMigration, renames: [SchemaAlteration],
-        fill: (Database) throws -> Void
+        _ configuration: Configuration, fill: (Database) throws -> Void
     ) throws {
-        var configuration = Configuration()
+        var configuration = configuration
         configuration.foreignKeysEnabled = false
         queue = try DatabaseQueue(configuration: configuration)
         try migrator?.migrate(queue)

@@ -12,6 +12,7 @@ package struct MigrationGenerator {
     private let generated: GeneratedMigration
     private let back: GeneratedMigration
     private let name: String
+    let configuration: Configuration
     /// The tables and columns to drop, such as `note` and `note.body`.
     private let drops: [String]
     /// True if the wanted schema says that a sync engine mirrors its tables.
@@ -21,17 +22,20 @@ package struct MigrationGenerator {
 
     /// Compares what the migrations make with what a file makes.
     ///
-    /// - Parameter redefines: whether tables whose constraints alone change are redefined, and not rebuilt.
+    /// - Parameters:
+    ///   - redefines: whether tables whose constraints alone change are redefined, and not rebuilt.
+    ///   - configuration: how to open databases in memory, with stand-ins for what the app adds to SQLite.
     /// - Throws: `MigrationError`, if the migrations or the file do not run, or a rename names nothing.
     package init(
         _ migrator: SchemaMigrator?, to file: SchemaFile, renaming renames: SchemaRenames,
-        redefining redefines: Bool = true
+        redefining redefines: Bool = true, configuration: Configuration = Configuration()
     ) throws {
+        self.configuration = configuration
         self.migrator = migrator?.with(snapshot: nil)
         name = file.name
         drops = renames.drops
         isSynchronized = file.isSynchronized
-        var configuration = Configuration()
+        var configuration = configuration
         configuration.foreignKeysEnabled = false
         let wanted = try file.database(configuration).read(SchemaDescription.init)
         let queue = try DatabaseQueue(configuration: configuration)
@@ -52,15 +56,19 @@ package struct MigrationGenerator {
         let between = Self.schema(before: found, generated, old)
         // What is there for one file must not lack what another file brings or takes away.
         let known = try Set(
-            [old, generated.result].flatMap { try SchemaProblem.find(among: $0.objects) }.map(\.culprit))
-        let isSound = try SchemaProblem.find(among: between.objects).allSatisfy { known.contains($0.culprit) }
+            [old, generated.result].flatMap { try SchemaProblem.find(among: $0.objects, configuration) }.map(
+                \.culprit))
+        let isSound = try SchemaProblem.find(among: between.objects, configuration).allSatisfy {
+            known.contains($0.culprit)
+        }
         redefinitions = isSound ? found : []
         var files: [GeneratedFile] = []
         for file in try Self.files(self.renames, generated, back, redefinitions, from: old) {
             let before = (self.migrator?.migrations ?? []) + files.migrations(from: nextVersion)
             files.append(
                 try file.allowingLosses(
-                    askedForBy: name, after: before.isEmpty ? nil : SchemaMigrator(migrations: before)))
+                    askedForBy: name, after: before.isEmpty ? nil : SchemaMigrator(migrations: before),
+                    self.configuration))
         }
         self.files = files
     }
@@ -182,7 +190,7 @@ package struct MigrationGenerator {
     package func isCompatible() throws -> Bool {
         // No app works with a database that has no tables.
         guard let migrator else { return false }
-        let before = try DatabaseQueue()
+        let before = try DatabaseQueue(configuration: configuration)
         try migrator.migrate(before)
         let all = try SchemaMigrator(
             migrations: migrator.migrations + files.migrations(from: nextVersion))
@@ -208,7 +216,7 @@ package struct MigrationGenerator {
     package func check(goingBack goesBack: Bool, fill: (Database) throws -> Void) throws -> Trial {
         let (before, version) = (migrator?.migrations ?? [], nextVersion)
         do {
-            let trial = try GenerationTrial(migrator, generated, renames: renames, fill: fill)
+            let trial = try GenerationTrial(migrator, generated, renames: renames, configuration, fill: fill)
             let all = try SchemaMigrator(
                 migrations: before + files.migrations(from: version))
             var problems = try trial.migrate(with: all, generated)

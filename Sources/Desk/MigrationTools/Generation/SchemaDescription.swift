@@ -7,10 +7,13 @@ package struct SchemaDescription: Sendable {
     package let objects: [SchemaObject]
     /// The names that the SQL may mean.
     let names: Set<SQLName>
+    /// How to open a database in which the schema can be made.
+    let configuration: Configuration
 
     /// Reads the schema of a database.
     package init(_ db: Database) throws {
         objects = try SchemaObject.fetchAll(db)
+        configuration = db.configuration
         var names = Set(objects.map(\.name))
         for object in objects where object.type == "table" {
             names.formUnion(
@@ -21,8 +24,9 @@ package struct SchemaDescription: Sendable {
     }
 
     /// Creates a description of some objects.
-    init(_ objects: [SchemaObject], names: Set<SQLName>) {
+    init(_ objects: [SchemaObject], names: Set<SQLName>, _ configuration: Configuration) {
         self.objects = objects
+        self.configuration = configuration
         self.names = names
     }
 

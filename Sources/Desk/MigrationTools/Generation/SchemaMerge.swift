@@ -147,9 +147,10 @@ struct SchemaMerge {
         leaveOutDependents()
         guard !questions.isEmpty else { return }
         let known = try Set(
-            [old, wanted].flatMap { try SchemaProblem.find(among: $0.objects) }.map(\.culprit))
+            [old, wanted].flatMap { try SchemaProblem.find(among: $0.objects, old.configuration) }.map(
+                \.culprit))
         // Each round makes one object what it was, and the old schema has no problem that is not known.
-        while let problem = try SchemaProblem.find(among: objects).first(where: {
+        while let problem = try SchemaProblem.find(among: objects, old.configuration).first(where: {
             !known.contains($0.culprit)
         }) {
             guard resolve(problem) else { return }

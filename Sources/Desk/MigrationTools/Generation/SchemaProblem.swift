@@ -17,8 +17,12 @@ struct SchemaProblem {
     let reason: String
 
     /// Returns the problems among objects.
-    static func find(among objects: [SchemaObject]) throws -> [SchemaProblem] {
-        var configuration = Configuration()
+    ///
+    /// - Parameter configuration: how to open the database in which they are created.
+    static func find(
+        among objects: [SchemaObject], _ configuration: Configuration
+    ) throws -> [SchemaProblem] {
+        var configuration = configuration
         configuration.foreignKeysEnabled = false
         return try DatabaseQueue(configuration: configuration).writeWithoutTransaction { db in
             var problems: [SchemaProblem] = []

@@ -49,7 +49,7 @@ struct TableRedefinition {
 
     /// Returns whether the migrator would do it.
     private static func isPossible(_ object: SchemaObject, in schema: SchemaDescription) -> Bool {
-        var configuration = Configuration()
+        var configuration = schema.configuration
         configuration.foreignKeysEnabled = false
         guard let database = try? DatabaseQueue(configuration: configuration) else { return false }
         defer { try? database.close() }
@@ -68,6 +68,6 @@ extension SchemaDescription {
     /// Returns the schema with other definitions of some tables.
     func replacing(_ tables: [SchemaObject]) -> SchemaDescription {
         let tables = Dictionary(tables.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
-        return SchemaDescription(objects.map { tables[$0.key] ?? $0 }, names: names)
+        return SchemaDescription(objects.map { tables[$0.key] ?? $0 }, names: names, configuration)
     }
 }

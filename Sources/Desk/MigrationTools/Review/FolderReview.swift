@@ -30,19 +30,20 @@ package struct FolderReview: Sendable {
     ///   - database: a database to compare them with.
     ///   - branch: a branch to compare them with.
     ///   - oldest: the oldest SQLite on which the migrations run; nil if it is not known.
+    ///   - severity: the severity of what could not be tried, unless the project gives it another one.
     ///   - now: the date after which a version is in the future.
     /// - Throws: `MigrationError`, if the folder cannot be read or is empty, or if the database belongs to other
     ///   migrations.
     package static func review(
         directory: URL, database: (any DatabaseReader)? = nil, branch: BranchMigrations? = nil,
-        oldest: SQLiteVersion? = nil, now: Date = Date()
+        oldest: SQLiteVersion? = nil, untried severity: ReviewRule.Severity = .note, now: Date = Date()
     ) throws -> FolderReview {
         let names = try MigrationFolder.names(in: directory)
         let set = MigrationFileSet(names: names, .sqlAndSwift)
         if set.entries.isEmpty, set.problems.isEmpty { _ = try MigrationFolder.files(in: directory) }
 
         var review = FolderReview(count: set.entries.count)
-        try review.review(set, in: directory, database, branch, oldest: oldest, now: now)
+        try review.review(set, in: directory, database, branch, oldest: oldest, severity, now: now)
         return review
     }
 
@@ -51,7 +52,7 @@ package struct FolderReview: Sendable {
     private mutating func review(
         _ set: MigrationFileSet, in directory: URL, _ database: (any DatabaseReader)?,
         _ branch: BranchMigrations?,
-        oldest: SQLiteVersion?, now: Date
+        oldest: SQLiteVersion?, _ untried: ReviewRule.Severity, now: Date
     ) throws {
         for problem in set.problems { add(problem) }
         for entry in set.entries {
@@ -64,11 +65,14 @@ package struct FolderReview: Sendable {
         for outline in outlines.values { findings += SQLiteFeature.findings(in: outline, oldest: oldest) }
         // The set can run only if all names are valid.
         if let migrator = try? SchemaMigrator(sourcesIn: directory) {
-            let run = run(migrator, SynchronizedTables(in: directory))
+            let rules = try? CodeRules(in: directory)
+            let run = run(migrator, rules)
+            reviewGaps(migrator, in: directory)
             reviewStatements(of: set.entries.map(\.fileName), run)
             if let database { try compare(migrator, with: database) }
-            // What fails to run has a finding of its own.
-            if notRun.allSatisfy({ $0.hasSuffix(".swift") }) {
+            if let rules { reviewStandIns(rules.standIns) }
+            // What fails to run has a finding of its own, and so has a mistake in the rules.
+            if rules == nil || notRun.allSatisfy({ $0.hasSuffix(".swift") }) {
                 findings += GeneratedCodeReview(of: migrator, in: directory).findings
             }
         } else {
@@ -77,7 +81,8 @@ package struct FolderReview: Sendable {
         findings = findings.filter { outlines[$0.file]?.allows($0) != true }
         reviewComments()
         let severities = try ReviewSeverities(in: directory)
-        findings = severities.apply(to: findings) + severities.findings
+        let found = findings.map { $0.rule.isAboutGap ? $0.with(untried) : $0 }
+        findings = severities.apply(to: found) + severities.findings
         findings.sort { ($0.file, $0.line, $0.rule.name) < ($1.file, $1.line, $1.rule.name) }
     }
 
@@ -173,9 +178,9 @@ package struct FolderReview: Sendable {
     /// Runs the migrations before the first in Swift on an empty database, and rolls them back.
     ///
     /// - Returns: what was found out about each file that ran.
-    private mutating func run(_ migrator: SchemaMigrator, _ synchronized: SynchronizedTables) -> MigrationRun?
-    {
-        guard let database = try? DatabaseQueue() else { return nil }
+    private mutating func run(_ migrator: SchemaMigrator, _ rules: CodeRules?) -> MigrationRun? {
+        let standIns = rules?.standIns ?? StandIns()
+        guard let database = try? DatabaseQueue(configuration: standIns.configuration) else { return nil }
         defer { try? database.close() }
         let unreadable = Set(
             findings.filter { [.unreadableFile, .refusedStatement].contains($0.rule) }.map(\.file))
@@ -189,18 +194,46 @@ package struct FolderReview: Sendable {
             notRun = migrator.migrations.map(\.title)
             return nil
         }
-        var run = MigrationRun(readable, database, synchronized: synchronized)
+        var run = MigrationRun(
+            readable, database, synchronized: SynchronizedTables(rules?.synchronized ?? []),
+            standIns: standIns)
         for migration in migrations {
             guard let outline = outlines[migration.title] else { continue }
             findings += run.apply(migration.version, outline)
         }
         let ran = Set(run.migrator.titles.map(\.version))
-        notRun = migrator.migrations.filter { !ran.contains($0.version) }.map(\.title)
+        notRun = migrator.migrations.filter { !ran.contains($0.version) || run.failed.contains($0.title) }
+            .map(\.title)
         guard run.failed.isEmpty, unreadable.isEmpty else { return run }
         // A migration in Swift may create an index that is missing here.
         if migrations.count == migrator.migrations.count { findings += run.unindexedForeignKeys }
         rollBack(first, readable, database)
         return run
+    }
+
+    /// Reports the first migration in Swift, without which none of the later ones can be tried.
+    private mutating func reviewGaps(_ migrator: SchemaMigrator, in directory: URL) {
+        let rest = migrator.migrations.drop { $0 is any SQLSource }
+        guard let code = rest.first else { return }
+        let text = try? String(contentsOf: directory.appendingPathComponent(code.title), encoding: .utf8)
+        let rules = text?.split(whereSeparator: \.isNewline).flatMap { $0.allowedRules(after: "//") } ?? []
+        guard !rules.contains(ReviewRule.untried.name) else { return }
+        let count = rest.count - 1
+        let later = count == 1 ? "migration after it was tried" : "\(count) migrations after it were tried"
+        add(
+            .untried, code.title,
+            """
+            Only the app can run it, so \(count == 0 ? "it was not tried" : "neither it nor the \(later)"). \
+            \(ReviewRule.untried.remedy) Then write `// allow: \(ReviewRule.untried.name)` into a line of its own.
+            """)
+    }
+
+    private mutating func reviewStandIns(_ standIns: StandIns) {
+        for standIn in standIns.known {
+            add(
+                .knownStandIn, CodeRules.fileName, line: standIn.line,
+                "SQLite has a \(standIn.title) itself, which is used. \(ReviewRule.knownStandIn.remedy)")
+        }
     }
 
     /// Rolls back the newest migrations that are reversible.

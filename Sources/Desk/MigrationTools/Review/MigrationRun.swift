@@ -19,6 +19,10 @@ struct MigrationRun {
     private(set) var failed: [String] = []
 
     private var synchronized: SynchronizedTables
+    /// What stands in for what the app adds to SQLite; nil if the app itself runs the migrations.
+    private let standIns: StandIns?
+    /// The first file that could not be tried; nil if one has failed by its own fault before.
+    private var firstUntried: String?
 
     private struct Look {
         let version: SchemaVersion
@@ -35,8 +39,9 @@ struct MigrationRun {
 
     init(
         _ migrator: any MigrationRunner, _ database: DatabaseQueue,
-        synchronized: SynchronizedTables = SynchronizedTables()
+        synchronized: SynchronizedTables = SynchronizedTables(), standIns: StandIns? = nil
     ) {
+        self.standIns = standIns
         self.migrator = migrator
         self.database = database
         self.synchronized = synchronized
@@ -63,23 +68,44 @@ struct MigrationRun {
             let old = synchronized.names
             synchronized.add(outline)
             let lost = losses.map { LossReview(outline, to: after, $0.losses, from: before).findings } ?? []
-            return problems + lost + incompatibility
-                + MigrationComparison(outline, from: before, to: after, rows: rows).findings
+            let changed = MigrationComparison(outline, from: before, to: after, rows: rows).findings
+            return problems + (lost + changed).map { $0.naming(standIns, in: outline) } + incompatibility
                 + SchemaReview(outline, from: before, to: after).findings
                 + SynchronizedReview(outline, synchronized.names, old: old, from: before, to: after).findings
-        } catch let error as MigrationError {
-            return leaveOut(version, outline, failure(error, outline))
         } catch {
-            return leaveOut(version, outline, finding(.doesNotApply, outline, 1, "\(error)"))
+            return leaveOut(version, outline, error)
         }
     }
 
     private mutating func leaveOut(
-        _ version: SchemaVersion, _ outline: ScriptOutline, _ finding: ReviewFinding
+        _ version: SchemaVersion, _ outline: ScriptOutline, _ error: any Error
     ) -> [ReviewFinding] {
         if let others = migrator.without(version) { migrator = others }
         failed.append(outline.script.fileName)
-        return failed.count == 1 ? [finding] : []
+        if let found = untried(error, outline) {
+            if failed.count == 1 { firstUntried = outline.script.fileName }
+            return [found]
+        }
+        if failed.count == 1 { return [failure(error, outline)] }
+        return firstUntried.map { [untried(error, outline, without: $0)] } ?? []
+    }
+
+    /// Returns a finding if a migration fails for want of what the app adds to SQLite.
+    private func untried(_ error: any Error, _ outline: ScriptOutline) -> ReviewFinding? {
+        guard let standIns, let part = MissingPart(error, in: outline, standIns) else { return nil }
+        return ReviewFinding(
+            file: outline.script.fileName, line: (error as? MigrationError)?.line ?? 1, rule: .untried,
+            problem: part.problem, reason: "\(part.problem) \(part.remedy)")
+    }
+
+    private func untried(
+        _ error: any Error, _ outline: ScriptOutline, without other: String
+    ) -> ReviewFinding {
+        let failure = failure(error, outline)
+        return finding(
+            .untried, outline, failure.line,
+            "It was not tried, because it does not run without \(other), which was not tried: \(failure.reason)"
+        )
     }
 
     private func finding(
@@ -88,7 +114,10 @@ struct MigrationRun {
         ReviewFinding(file: outline.script.fileName, line: line ?? 1, rule: rule, reason: reason)
     }
 
-    private func failure(_ error: MigrationError, _ outline: ScriptOutline) -> ReviewFinding {
+    private func failure(_ error: any Error, _ outline: ScriptOutline) -> ReviewFinding {
+        guard let error = error as? MigrationError else {
+            return finding(.doesNotApply, outline, 1, "\(error)")
+        }
         // SQLite compiles every view and trigger when it renames a table (lang_altertable.html, 2).
         let statement = outline.statements.last { $0.line <= error.line ?? 0 }
         if statement?.rename != nil,
@@ -98,7 +127,13 @@ struct MigrationRun {
                 .renameFails, outline, error.line,
                 "\(error.diagnostic.sentence) \(ReviewRule.renameFails.remedy)")
         }
-        return finding(.doesNotApply, outline, error.line, error.diagnostic.sentence)
+        let sentence = error.diagnostic.sentence
+        guard standIns == nil, let part = MissingPart.title(in: error.message) else {
+            return finding(.doesNotApply, outline, error.line, sentence)
+        }
+        return finding(
+            .doesNotApply, outline, error.line,
+            "\(sentence) If the app adds \(part), pass the configuration in which it does.")
     }
 
     /// Finds out whether a file that says so is compatible.
@@ -153,7 +188,7 @@ struct MigrationRun {
             return (facts, nil, problems + [stopped(outline)])
         } catch {
             if problems.isEmpty, failure != .orphans, !outline.rebuildsParent(error) {
-                problems.append(didNotRun(error, outline))
+                problems.append(untried(error, outline) ?? didNotRun(error, outline))
             }
             return (facts, nil, problems)
         }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A problem that a review found.
 package struct ReviewFinding: Sendable, Hashable {
     /// The file's name.
@@ -20,5 +22,20 @@ package struct ReviewFinding: Sendable, Hashable {
         severity = rule.severity
         self.reason = reason
         self.problem = problem ?? reason
+    }
+
+    /// The remedy alone; nil if it is a part of the problem's sentences.
+    package var remedy: String? {
+        let rest =
+            reason.hasPrefix(problem) && reason != problem
+            ? String(reason.dropFirst(problem.count)) : reason.hasSuffix(rule.remedy) ? rule.remedy : nil
+        return rest.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// Returns the finding with another severity.
+    func with(_ severity: ReviewRule.Severity) -> ReviewFinding {
+        var finding = self
+        finding.severity = severity
+        return finding
     }
 }

@@ -7,8 +7,9 @@ extension ReviewRule {
     private static let files = [
         malformedName, doubleVersion, futureVersion, unreadableFile, refusedStatement, noStatement,
         missingDown,
-        doesNotApply, downDoesNotApply, didNotRun, stepLimit, unknownRule, ignoredPragma, notCompatible,
-        generatedCode,
+        doesNotApply, downDoesNotApply, didNotRun, stepLimit, untried, unknownRule, ignoredPragma,
+        notCompatible,
+        generatedCode, knownStandIn,
     ]
 
     static let malformedName = ReviewRule(
@@ -46,6 +47,9 @@ extension ReviewRule {
     static let stepLimit = ReviewRule(
         "step-limit", .note, "a migration takes too many steps over generated rows",
         remedy: "Test it with an app's rows.", scope: .file)
+    static let untried = ReviewRule(
+        "untried", .note, "a migration could not be tried here",
+        remedy: "Review it in a test of the app, with MigrationReview.", scope: .file)
     package static let unknownRule = ReviewRule(
         "unknown-rule", .warning, "an allow: comment names an unknown rule",
         remedy: "Name a rule that `app-migrations help check` lists.", scope: .file)
@@ -60,6 +64,10 @@ extension ReviewRule {
     static let generatedCode = ReviewRule(
         "generated-code", .error, "code that code.rules names is not what the files make",
         remedy: "Write it again with `app-migrations types` or `app-migrations embed`.", scope: .file)
+
+    static let knownStandIn = ReviewRule(
+        "known-stand-in", .note, "code.rules declares a stand-in for what SQLite has",
+        remedy: "Remove the line.", scope: .file)
 
     // MARK: Statements
 

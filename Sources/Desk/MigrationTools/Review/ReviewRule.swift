@@ -29,6 +29,8 @@ package struct ReviewRule: Sendable {
     /// How to do it right, in a sentence.
     package let remedy: String
     let scope: Scope
+    /// True if it is about what nobody has tried, which is an error where nobody reads notes.
+    var isAboutGap: Bool { [.untried, .stepLimit].contains(self) }
 
     init(
         _ name: String, _ severity: Severity, _ summary: String, remedy: String, scope: Scope = .statement

@@ -45,11 +45,7 @@ struct ReviewSeverities {
     func apply(to findings: [ReviewFinding]) -> [ReviewFinding] {
         findings.compactMap { finding in
             guard let severity = severities[finding.rule.name] else { return finding }
-            return severity.map {
-                var finding = finding
-                finding.severity = $0
-                return finding
-            }
+            return severity.map(finding.with)
         }
     }
 }

@@ -11,6 +11,8 @@ struct ReviewedSchema {
     let views: [SQLName: [SQLName]]
     /// The tables whose texts a full-text table indexes, by the name of that one.
     let fullTextSources: [SQLName: SQLName]
+    /// How to open a database in which the schema can be made.
+    private let configuration: Configuration
     /// The objects by table, to find the tables that have changed.
     private let objects: [SQLName: [SchemaObject]]
 
@@ -19,6 +21,7 @@ struct ReviewedSchema {
     /// - Parameter previous: an earlier schema of the database, from which tables that are the same are taken.
     init(_ db: Database, since previous: ReviewedSchema? = nil) throws {
         db.clearSchemaCache()
+        configuration = db.configuration
         let objects = try SchemaObject.fetchAll(db)
         func named(_ type: String) -> [SQLName: SchemaObject] {
             Dictionary(
@@ -61,7 +64,8 @@ struct ReviewedSchema {
     /// Also false if the definition stays the same.
     func canRedefine(_ table: SQLName, asIn later: ReviewedSchema) -> Bool {
         guard let old = object(of: table), let new = later.object(of: table),
-            !old.isSame(as: new, names: old.names.union(new.names)), let database = try? DatabaseQueue()
+            !old.isSame(as: new, names: old.names.union(new.names)),
+            let database = try? DatabaseQueue(configuration: configuration)
         else { return false }
         defer { try? database.close() }
         let result = try? database.writeWithoutTransaction { db in
@@ -131,7 +135,7 @@ struct ReviewedSchema {
                 && (object.type != "view" || object.names.isDisjoint(with: tables))
         }
         let order = ["table", "index", "view", "trigger"]
-        let small = try DatabaseQueue()
+        let small = try DatabaseQueue(configuration: configuration)
         try begin(small)
         try small.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")

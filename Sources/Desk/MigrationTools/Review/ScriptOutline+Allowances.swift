@@ -22,9 +22,14 @@ extension ScriptOutline {
 
 extension SQLScript.Comment {
     /// The rules whose findings the comment allows: `-- allow: drop-table, drop-column`.
-    var allowedRules: [String] {
-        guard text.hasPrefix("--") else { return [] }
-        let words = text.dropFirst(2).split(whereSeparator: { $0.isWhitespace || $0 == "," })
+    var allowedRules: [String] { text[...].allowedRules(after: "--") }
+}
+
+extension Substring {
+    /// Returns the rules that a line allows, if it is a comment that begins with a mark.
+    func allowedRules(after mark: String) -> [String] {
+        guard hasPrefix(mark) else { return [] }
+        let words = dropFirst(mark.count).split(whereSeparator: { $0.isWhitespace || $0 == "," })
         return words.first == "allow:" ? words.dropFirst().map(String.init) : []
     }
 }

@@ -21,6 +21,7 @@ package struct Squash {
     private let all: SchemaMigrator
     private let squashed: SchemaMigrator
     private let version: SchemaVersion
+    private let configuration: Configuration
 
     private static let rowsPerTable = 8
 
@@ -34,14 +35,19 @@ package struct Squash {
     package static func verified(
         directory: URL, before version: SchemaVersion, lastRelease: String? = nil
     ) throws -> Squash {
-        var squash = try Squash(directory: directory, before: version, lastRelease: lastRelease)
+        var squash = try Squash(
+            directory: directory, before: version, lastRelease: lastRelease,
+            CodeRules(in: directory).standIns.configuration)
         try MigrationError.mapErrors { try squash.verify() }
         return squash
     }
 
     /// Writes the text of the file, in memory.
-    private init(directory: URL, before version: SchemaVersion, lastRelease: String?) throws {
+    private init(
+        directory: URL, before version: SchemaVersion, lastRelease: String?, _ configuration: Configuration
+    ) throws {
         self.directory = directory
+        self.configuration = configuration
         self.version = version
         let migrations = try SchemaMigrator(sourcesIn: directory).migrations
         let older = migrations.filter { $0.version <= version }
@@ -71,8 +77,8 @@ package struct Squash {
         }
         let sql = try MigrationError.mapErrors {
             let migrator = try SchemaMigrator(migrations: older)
-            try DayTrial(migrator).check()
-            return try SnapshotWriter(migrator).statements()
+            try DayTrial(migrator, configuration: configuration).check()
+            return try SnapshotWriter(migrator, configuration: configuration).statements()
         }
         text = try Self.header(older, lastRelease) + sql
         all = try SchemaMigrator(migrations: older + runnable)
@@ -119,7 +125,7 @@ package struct Squash {
 
     /// Runs both sets on a fresh install, and on a database at every version from the baseline's on.
     private mutating func verify() throws {
-        let (replayed, begun) = (try DatabaseQueue(), try DatabaseQueue())
+        let (replayed, begun) = (try database(), try database())
         try all.migrate(replayed, upTo: version)
         try squashed.migrate(begun, upTo: version)
         try compare(replayed, begun, "a fresh install at version \(version)")
@@ -128,7 +134,7 @@ package struct Squash {
             // Both sets go on with the same files: what follows the next one has a trial of its own.
             let target = version == self.version ? nil : next
             try all.migrate(replayed, upTo: version)
-            let (one, other) = (try DatabaseQueue(), try DatabaseQueue())
+            let (one, other) = (try database(), try database())
             try replayed.backup(to: one)
             try one.write {
                 _ = try TableFilling.fillAll($0, rowsPerTable: Self.rowsPerTable, seed: 1)
@@ -169,7 +175,7 @@ package struct Squash {
     /// Makes sure that a database below the baseline is refused, and stays as it is.
     private mutating func verifyRefusal() throws {
         guard let below = all.migrations.last(where: { $0.version < version }) else { return }
-        let queue = try DatabaseQueue()
+        let queue = try database()
         try all.migrate(queue, upTo: below.version)
         let before = try queue.writeWithoutTransaction(DatabaseContents.init)
         do {
@@ -182,6 +188,8 @@ package struct Squash {
             databases += 1
         }
     }
+
+    private func database() throws -> DatabaseQueue { try DatabaseQueue(configuration: configuration) }
 
     private static func refusal(_ problem: String, remedy: String) -> MigrationError {
         MigrationError(.misuse, problem, remedy: remedy)

@@ -3,15 +3,18 @@ package import Foundation
 import MigrationDiagnostics
 import SchemaMigrations
 
-/// The code that is generated from a folder of migrations, and how: the file `code.rules` beside them.
+/// What the tool has to know of an app's code, and the code that is generated from a folder of migrations: the file
+/// `code.rules` beside them.
 ///
-/// `types:` and `embed:` name files, from the folder; `synced:` names the tables that a sync engine mirrors; every other line
-/// gives a column a type. `#` begins a comment.
+/// `types:` and `embed:` name files, from the folder; `synced:` names the tables that a sync engine mirrors; `function:`,
+/// `collation:` and `tokenizer:` declare stand-ins for what the app adds to SQLite; every other line gives a column a type.
+/// `#` begins a comment.
 ///
 /// ```
 /// types: ../OldSchemas.swift
 /// embed: ../Migrations.swift
 /// synced: entry, tag
+/// function: slug(1) = lower
 /// entry.mood: Mood           # an enumeration, by its raw value
 /// entry.day: Date(yyyy-MM-dd)
 /// *.metadata: json([String: String])
@@ -41,6 +44,8 @@ package struct CodeRules: Sendable {
     package private(set) var mapping = ColumnTypes()
     /// The tables that a sync engine mirrors.
     private(set) var synchronized: Set<SQLName> = []
+    /// What stands in for the app's functions, collations and tokenizers.
+    package private(set) var standIns = StandIns()
     private let folder: URL
     private var text = ""
 
@@ -73,6 +78,9 @@ package struct CodeRules: Sendable {
             synchronized.formUnion(
                 value.split(separator: ",").map { SQLName($0.trimmingCharacters(in: .whitespaces)) })
             return
+        }
+        if let kind = StandIn.Kind(rawValue: subject) {
+            return try standIns.add(kind, value, at: place, line: number)
         }
         guard let kind = Kind(rawValue: subject) else { return try mapping.add(subject, value, at: place) }
         guard !value.isEmpty else {

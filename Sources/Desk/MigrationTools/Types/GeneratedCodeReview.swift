@@ -60,7 +60,9 @@ struct GeneratedCodeReview {
                 OldSchemas(at:).verify(_:), and take it out of this file.
                 """
         }
-        let made = try SchemaTypes(of: migrator, at: versions, name: header.name, mapping: rules.mapping)
+        let made = try SchemaTypes(
+            of: migrator, at: versions, name: header.name, mapping: rules.mapping,
+            configuration: rules.standIns.configuration)
         return made.text == file.text ? nil : stale(url, "types")
     }
 

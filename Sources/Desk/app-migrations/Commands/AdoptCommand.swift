@@ -125,7 +125,8 @@ struct AdoptCommand: ParsableCommand {
             )
             return
         }
-        let marked = try database.writing { queue in
+        // Only the ledger is written; the migrations run in memory, to compare the schemas.
+        let marked = try database.writing(with: folder.standIns()) { queue in
             let (status, version) = try queue.read { db in (try migrator.status(db), try found(db, migrator))
             }
             guard !status.hasMigrationsTable else {

@@ -26,7 +26,15 @@ struct CheckCommand: ParsableCommand {
             with those of a branch, which others may have applied: no file of it may be edited, renamed or removed, and \
             a new file has to be newer than all of them. Without --since, that branch is the default branch of the \
             remote origin, if the repository knows it. Where the variable CI is set, it is an error if there is no \
-            branch to compare with, unless you pass --no-since.
+            branch to compare with, unless you pass --no-since. It is also one if a file could not be tried \
+            (untried, step-limit), unless a comment in the file or check.rules names the rule.
+
+            Functions, collations and tokenizers that the app adds to SQLite are missing here: code.rules beside the files \
+            declares stand-ins for them, and names of SQLite's that they behave like, such as
+
+              collation: localized = NOCASE
+              function: slug(1) pure = lower
+              tokenizer: words
 
             With --oldest, a form of SQL that the named version of SQLite lacks is an error.
 
@@ -102,12 +110,16 @@ struct CheckCommand: ParsableCommand {
 
     private func review(comparingWith branch: BranchMigrations?) throws -> FolderReview {
         guard let database else {
-            return try FolderReview.review(directory: folder.url, branch: branch, oldest: oldest)
+            return try FolderReview.review(
+                directory: folder.url, branch: branch, oldest: oldest, untried: untried)
         }
         return try passphrase.file(database).reading {
-            try FolderReview.review(directory: folder.url, database: $0, branch: branch, oldest: oldest)
+            try FolderReview.review(
+                directory: folder.url, database: $0, branch: branch, oldest: oldest, untried: untried)
         }
     }
+
+    private var untried: ReviewRule.Severity { isInCI ? .error : .note }
 
     private func comparison(with branch: BranchMigrations?) -> CheckReport.Comparison {
         if let branch { return .branch(branch.name) }

@@ -26,7 +26,7 @@ struct DriftCommand: ParsableCommand {
     func run() throws {
         let migrator = try folder.migrator()
         let name = database.database
-        let sentences = try database.reading { queue in
+        let sentences = try database.reading(with: folder.standIns()) { queue in
             try queue.read { db in
                 guard let replica = try migrator.replica(of: db) else {
                     throw Failure(

@@ -2,6 +2,8 @@ public import ArgumentParser
 import Foundation
 import GRDB
 public import MigrationTesting
+import MigrationTools
+import SchemaMigrations
 import TextOutput
 
 /// Makes a small database from a real one, without its users' texts.
@@ -15,6 +17,9 @@ struct FixtureCommand: ParsableCommand {
             by digits, dates by dates. Numbers stay as they are, unless --numbers says otherwise. The tables in which \
             this package keeps its records are copied as they are. The database is only read.
 
+            What the app adds to SQLite has stand-ins, which code.rules in the folder of the migrations declares: \
+            app-migrations help check. Let a test that opens such a fixture execute REINDEX first.
+
             EXAMPLE
               app-migrations fixture --database app.sqlite --output 1.0.sqlite
               app-migrations fixture --database app.sqlite --output 1.0.sqlite \\
@@ -22,6 +27,7 @@ struct FixtureCommand: ParsableCommand {
             """)
 
     @OptionGroup var database: DatabaseOption
+    @OptionGroup var folder: DirectoryOption
 
     @Option(
         help: ArgumentHelp("The file to create, which must not exist yet.", valueName: "file"),
@@ -50,12 +56,24 @@ struct FixtureCommand: ParsableCommand {
 
     func run() throws {
         let maker = FixtureMaker(rowsPerTable: rows, keeping: keep, jsonKeys: jsonKeys, numbers: numbers)
-        let report = try database.reading { database in
-            try InterruptibleWork(bar: nil).run {
-                try maker.write(database, to: URL(fileURLWithPath: output), progress: $0)
+        let standIns = try folder.standIns()
+        let report = try database.reading(with: standIns) { database in
+            let copy = try standIns.reindexedCopy(of: database)
+            var report = try InterruptibleWork(bar: nil).run {
+                try maker.write(
+                    copy ?? database, to: URL(fileURLWithPath: output), like: database.originalFile,
+                    progress: $0)
             }
+            report.notes += try copy.map { try $0.read(standIns.names(in:)) }.map(Self.note) ?? []
+            return report
         }
         if format.json { try printJSON(FixtureOutput(report, path: output)) } else { print(report) }
+    }
+
+    private static func note(_ names: [String]) -> [String] {
+        [
+            "made with stand-ins for \(names.asList): let the test execute REINDEX, with the app's, before it reads"
+        ]
     }
 
     private func print(_ report: FixtureReport) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
 import TextOutput
 
@@ -45,7 +46,10 @@ struct SnapshotCommand: ParsableCommand {
 
         func run() throws {
             let migrator = try options.folder.migrator()
-            try InterruptibleWork(bar: nil).run { try migrator.writeSnapshot(to: options.url, progress: $0) }
+            let configuration = try options.folder.standIns().configuration
+            try InterruptibleWork(bar: nil).run {
+                try migrator.writeSnapshot(to: options.url, configuration: configuration, progress: $0)
+            }
             print("\(options.output): \(migrator.migrations.count.counting("migration"))")
         }
     }
@@ -65,7 +69,8 @@ struct SnapshotCommand: ParsableCommand {
         @OptionGroup var options: Options
 
         func run() throws {
-            try options.folder.migrator().verifySnapshot(at: options.url)
+            try options.folder.migrator().verifySnapshot(
+                at: options.url, configuration: options.folder.standIns().configuration)
             print("\(Style().good("✓")) \(options.output) makes the same schema as the migrations do")
         }
     }

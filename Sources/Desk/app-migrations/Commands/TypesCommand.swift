@@ -59,7 +59,7 @@ struct TypesCommand: ParsableCommand {
         let file = try SchemaTypesFile(url)
         let types = try SchemaTypes(
             of: migrator, at: chosen(migrator, file), name: name ?? file.header?.name ?? "Schema",
-            mapping: rules.mapping)
+            mapping: rules.mapping, configuration: rules.standIns.configuration)
         let isNew = try file.write(types.text)
         print("\(url.shortPath): \(types.summary)\(isNew ? "" : ", unchanged")")
         try rules.announce(url, as: .types, in: folder)

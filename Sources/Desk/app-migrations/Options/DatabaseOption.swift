@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GRDB
 import MigrationDiagnostics
+import MigrationTools
 import SchemaMigrations
 
 /// The option that names the database.
@@ -12,13 +13,19 @@ struct DatabaseOption: ParsableArguments {
     @OptionGroup var passphrase: PassphraseOptions
 
     /// Reads the database, which must exist, and leaves the file as it is.
-    func reading<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
-        try passphrase.file(database).reading(body)
+    func reading<Result>(
+        with standIns: StandIns = StandIns(), _ body: (DatabaseQueue) throws -> Result
+    ) throws -> Result {
+        try passphrase.file(database, with: standIns).reading(body)
     }
 
     /// Changes the database, which must exist.
-    func writing<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
-        try passphrase.file(database).writing(body)
+    ///
+    /// - Parameter standIns: what stands in for the app's functions and collations, unless the body changes tables of the app.
+    func writing<Result>(
+        with standIns: StandIns = StandIns(), _ body: (DatabaseQueue) throws -> Result
+    ) throws -> Result {
+        try passphrase.file(database, with: standIns).writing(body)
     }
 
     /// Changes the database, and creates it if it does not exist.

@@ -40,6 +40,9 @@ struct DirectoryOption: ParsableArguments {
         try SchemaMigrator(sourcesIn: url, options: options)
     }
 
+    /// What `code.rules` declares to stand in for the app's functions, collations and tokenizers.
+    func standIns() throws -> StandIns { try CodeRules(in: url).standIns }
+
     /// Creates a migrator for the folder; nil if it is not there, or holds no migration yet.
     func migratorIfAny() throws -> SchemaMigrator? {
         guard FileKind(url.path) != .missing else { return nil }

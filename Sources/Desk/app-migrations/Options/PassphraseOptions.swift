@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
 
 /// The options for an encrypted database.
@@ -22,8 +23,11 @@ struct PassphraseOptions: ParsableArguments {
     }
 
     /// Returns the database file at a path, with the passphrase of the options.
-    func file(_ path: String) throws -> SQLiteFile {
-        SQLiteFile(path: path, configuration: try configuration(path))
+    ///
+    /// - Parameter standIns: what stands in for the app's functions and collations; none of a database that is migrated.
+    func file(_ path: String, with standIns: StandIns = StandIns()) throws -> SQLiteFile {
+        let configuration = try configuration(path) ?? SQLiteFile.waiting
+        return SQLiteFile(path: path, configuration: standIns.added(to: configuration))
     }
 
     private func configuration(_ database: String) throws -> Configuration? {

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import MigrationDiagnostics
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
 import TextOutput
 
@@ -83,10 +84,18 @@ extension MigrationError {
     fileprivate var toolRemedy: String? {
         switch detail {
         case .noMigrations:
-            "Pass another folder as --directory, or make a first migration with `app-migrations new <name>`."
-        case .unknownMigrations: "Pass the folder of its own migrations as --directory. Nothing was changed."
+            return
+                "Pass another folder as --directory, or make a first migration with `app-migrations new <name>`."
+        case .unknownMigrations:
+            return "Pass the folder of its own migrations as --directory. Nothing was changed."
         case .refusedStatement, .ledger, nil:
-            code == .undecided
+            if let part = MissingPart.title(in: message) {
+                return """
+                    If the app adds \(part), let the app do this: what `code.rules` declares stands in for it where nothing is \
+                    migrated for good, as in `app-migrations check`. Nothing was left half-done.
+                    """
+            }
+            return code == .undecided
                 ? "Mark the migrations that it has had with `app-migrations adopt`. Nothing was changed."
                 : nil
         }

@@ -25,9 +25,12 @@ struct Generation {
         self.file = file
         self.goesBack = goesBack
         let migrator = try folder.migratorIfAny()
+        let configuration = try folder.standIns().configuration
         let schema = try SchemaFile(contentsOf: URL(fileURLWithPath: file))
         func compare(_ renames: RenameOptions, redefining: Bool = true) throws -> MigrationGenerator {
-            try MigrationGenerator(migrator, to: schema, renaming: renames.renames, redefining: redefining)
+            try MigrationGenerator(
+                migrator, to: schema, renaming: renames.renames, redefining: redefining,
+                configuration: configuration)
         }
         let answers = try dialog?.complete(renames) { try compare($0).questions } ?? renames
         (generator, trial) = try MigrationGenerator.tried(goingBack: goesBack) {

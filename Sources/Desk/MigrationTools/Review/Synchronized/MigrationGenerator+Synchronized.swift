@@ -7,7 +7,7 @@ extension MigrationGenerator {
     ///
     /// - Parameter directory: the folder with the earlier migrations, and the names of synchronized tables.
     package func synchronizedFindings(in directory: URL) throws -> [ReviewFinding] {
-        var synchronized = SynchronizedTables(in: directory)
+        var synchronized = SynchronizedTables(try CodeRules(in: directory).synchronized)
         let before = migrator?.migrations ?? []
         for case let source as any SQLSource in before {
             synchronized.add(ScriptOutline(try source.script()))
@@ -15,7 +15,7 @@ extension MigrationGenerator {
         if isSynchronized { synchronized.add(generatedTables) }
         guard !synchronized.names.isEmpty else { return [] }
         let added = files.migrations(from: nextVersion)
-        let database = try DatabaseQueue()
+        let database = try DatabaseQueue(configuration: configuration)
         defer { try? database.close() }
         try migrator?.migrate(database)
         var run = MigrationRun(

@@ -1,4 +1,3 @@
-import Foundation
 import SchemaMigrations
 
 /// The tables that a sync engine mirrors.
@@ -9,12 +8,6 @@ struct SynchronizedTables {
     private(set) var names: Set<SQLName>
 
     init(_ names: Set<SQLName> = []) { self.names = names }
-
-    /// Reads the names in a folder's `code.rules`.
-    init(in folder: URL) {
-        // A mistake there has a finding of its own.
-        names = (try? CodeRules(in: folder))?.synchronized ?? []
-    }
 
     mutating func add(_ tables: Set<SQLName>) { names.formUnion(tables) }
 
