@@ -257,6 +257,26 @@ struct OtherCommandsTests {
     }
 
     @Test(
+        "a remedy of check has a line of its own in a terminal, and nowhere else",
+        .needs(.terminal))
+    func remedyInTerminal() async throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x COLLATE backwards);"])
+        let run = try await tool.onTerminal("check --no-since", environment: ["NO_COLOR": "1", "CI": ""])
+        #expect(
+            run.output == """
+                Migrations/1_a.sql:1: note: It was not tried, because SQLite has no collation `backwards`. [untried]\r
+                    If the app adds it, declare a stand-in in code.rules: `collation: backwards`. Otherwise, correct the name.\r
+                1 migration checked; 1 of them did not run (1_a.sql): 0 errors, 0 warnings, 1 note\r
+
+                """, "\(run)")
+        let piped = try await tool("check --no-since")
+        #expect(
+            piped.output.hasPrefix(
+                "Migrations/1_a.sql:1: note: It was not tried, because SQLite has no collation `backwards`. If the app adds it,"
+            ), "\(piped)")
+    }
+
+    @Test(
         "a long run shows its progress in a terminal",
         .needs(.terminal))
     func progress() async throws {

@@ -32,6 +32,18 @@ struct CheckReport: Encodable {
         let rule: String
         let severity: String
         let reason: String
+        /// The remedy at the end of the reason.
+        let remedy: String?
+
+        private enum CodingKeys: CodingKey {
+            case file, line, rule, severity, reason
+        }
+
+        /// The reason without the remedy.
+        var problem: String {
+            guard let remedy, reason.hasSuffix(remedy) else { return reason }
+            return reason.dropLast(remedy.count).trimmingCharacters(in: .whitespaces)
+        }
     }
 
     private enum CodingKeys: CodingKey {
@@ -50,7 +62,7 @@ struct CheckReport: Encodable {
         findings = review.findings.map {
             Finding(
                 file: $0.file, line: $0.line, rule: $0.rule.name, severity: $0.severity.rawValue,
-                reason: $0.reason)
+                reason: $0.reason, remedy: $0.remedy)
         }
     }
 
@@ -65,14 +77,19 @@ struct CheckReport: Encodable {
     }
 
     /// Prints a line for each finding in the format of compilers, so that editors can jump to it.
+    ///
+    /// In a terminal, the remedy follows in a line of its own, from which it can be copied.
     private func printText(of directory: String) {
         let style = Style()
+        let isTerminal = FileHandle.standardOutput.isTerminal
         for finding in findings {
             let path = (directory as NSString).appendingPathComponent(finding.file)
             let severity =
                 finding.severity == "error" ? style.bad("error:") : style.notable("\(finding.severity):")
-            Swift.print(
-                "\(path):\(finding.line): \(severity) \(finding.reason) \(style.faint("[\(finding.rule)]"))")
+            let remedy = isTerminal ? finding.remedy : nil
+            let reason = remedy == nil ? finding.reason : finding.problem
+            Swift.print("\(path):\(finding.line): \(severity) \(reason) \(style.faint("[\(finding.rule)]"))")
+            if let remedy { Swift.print("    \(remedy)") }
         }
         Swift.print(findings.isEmpty && !isRefused ? "\(style.good("✓")) \(summary)" : summary)
     }
