@@ -68,6 +68,17 @@ struct StandInTests {
         #expect(reviewed.rules == ["1 untried", "1 untried"])
     }
 
+    @Test("an odd name is written in quotes")
+    func oddName() throws {
+        let files = ["1_a.sql": #"CREATE TABLE a(x COLLATE "my order");"#]
+        #expect(try findings("", files).first?.contains(#": `collation: "my order"`. "#) == true)
+        #expect(try findings(#"collation: "my order""#, files) == [])
+        let operation = ["1_a.sql": "CREATE TABLE a(x CHECK (x REGEXP '.@.'));"]
+        #expect(try findings("", operation).first?.contains(#": `function: "REGEXP"`. "#) == true)
+        #expect(try findings("function: regexp pure", operation) == [])
+        #expect(try findings(#"function: "REGEXP" pure"#, operation) == [])
+    }
+
     // MARK: With one
 
     @Test("files run with stand-ins, in every trial")
@@ -124,7 +135,7 @@ struct StandInTests {
     @Test("another number of arguments is said")
     func argumentCount() throws {
         #expect(
-            try findings("collation: localized\ntokenizer: words\nfunction: slug(1)") == [
+            try findings("collation: localized\ntokenizer: words\nfunction: SLUG(1)") == [
                 """
                 2_b.sql:2: It was not tried, because code.rules declares function `slug` for another number of arguments. \
                 Add the line `function: slug(2)`, or correct the call. [untried]

@@ -5,36 +5,32 @@ import TextOutput
 
 /// A function, a collation or a tokenizer for want of which a migration did not run.
 package struct MissingPart {
+    private enum Cause { case unknown, otherCount, impure }
+
     private let standIn: StandIn
-    /// True if it is declared for another number of arguments.
-    private let isDeclaredOtherwise: Bool
-    /// True if it is declared, but not as pure.
-    private let isImpure: Bool
+    private let cause: Cause
 
     /// Finds it in SQLite's message; nil if something else was wrong.
     init?(_ error: any Error, in outline: ScriptOutline, _ standIns: StandIns) {
         let message = (error as? MigrationError)?.message ?? "\(error)"
         let functions = standIns.functions
-        func called(_ name: String, impure: Bool = false) -> StandIn {
+        func called(_ name: SQLName, isPure: Bool = false) -> StandIn {
             StandIn(
-                kind: .function, name: SQLName(name),
-                argumentCount: outline.argumentCount(of: SQLName(name)), isPure: impure)
+                kind: .function, name: name, argumentCount: outline.argumentCount(of: name), isPure: isPure)
         }
-        if let found = message.firstMatch(of: /(?:no such|unknown) function: ([\w$]+)/) {
-            self.init(standIn: called("\(found.1)"), isDeclaredOtherwise: false, isImpure: false)
-        } else if let found = message.firstMatch(of: /wrong number of arguments to function ([\w$]+)/),
-            functions.contains(SQLName("\(found.1)"))
+        if let found = Self.found(in: message) {
+            standIn = found.kind == .function ? called(found.name) : found
+            cause = .unknown
+        } else if let name = message.firstMatch(of: /arguments to function (.+?)\(\)/).map({
+            SQLName("\($0.1)")
+        }),
+            functions.contains(name)
         {
-            self.init(standIn: called("\(found.1)"), isDeclaredOtherwise: true, isImpure: false)
+            (standIn, cause) = (called(name), .otherCount)
         } else if message.contains("non-deterministic functions prohibited"),
-            let name = outline.names.first(where: functions.contains)
+            let name = functions.sorted().first(where: { outline.calls($0) })
         {
-            self.init(standIn: called(name.text, impure: true), isDeclaredOtherwise: false, isImpure: true)
-        } else if let found = message.firstMatch(of: /no such (collation sequence|tokenizer): ([\w$]+)/) {
-            let kind = found.1 == "tokenizer" ? StandIn.Kind.tokenizer : .collation
-            self.init(
-                standIn: StandIn(kind: kind, name: SQLName("\(found.2)")), isDeclaredOtherwise: false,
-                isImpure: false)
+            (standIn, cause) = (called(name, isPure: true), .impure)
         } else {
             return nil
         }
@@ -42,39 +38,54 @@ package struct MissingPart {
 
     /// Returns what an error of SQLite misses, such as ``function `slug` ``; nil if something else was wrong.
     package static func title(in message: String) -> String? {
-        message.firstMatch(of: /(?:no such|unknown) (function|collation sequence|tokenizer): ([\w$]+)/).map {
-            "\($0.1 == "collation sequence" ? "collation" : $0.1) \($0.2.description.quoted)"
-        }
+        found(in: message).map { $0.title }
     }
 
-    private init(standIn: StandIn, isDeclaredOtherwise: Bool, isImpure: Bool) {
-        (self.standIn, self.isDeclaredOtherwise, self.isImpure) = (standIn, isDeclaredOtherwise, isImpure)
+    /// Finds the name in SQLite's message, which GRDB's code may follow.
+    private static func found(in message: String) -> StandIn? {
+        let pattern =
+            /(?:no such|unknown) (function|collation sequence|tokenizer): (.+?)(?=\(\)| \(SQLite|[.,;]|$)/
+        return message.firstMatch(of: pattern).map {
+            StandIn(
+                kind: $0.1 == "collation sequence"
+                    ? .collation : StandIn.Kind(rawValue: "\($0.1)") ?? .function,
+                name: SQLName("\($0.2)"))
+        }
     }
 
     /// The reason why the migration was not tried.
     var problem: String {
         let reason =
-            isImpure
-            ? "an index, a CHECK and a generated column take only pure functions, and \(CodeRules.fileName) declares \(standIn.title) without `pure`"
-            : isDeclaredOtherwise
-                ? "\(CodeRules.fileName) declares \(standIn.title) for another number of arguments"
-                : "SQLite has no \(standIn.title)"
+            switch cause {
+            case .unknown: "SQLite has no \(standIn.title)"
+            case .otherCount:
+                "\(CodeRules.fileName) declares \(standIn.title) for another number of arguments"
+            case .impure:
+                """
+                an index, a CHECK and a generated column take only pure functions, and \(CodeRules.fileName) declares \
+                \(standIn.title) without `pure`
+                """
+            }
         return "It was not tried, because \(reason)."
     }
 
     /// What to write where.
     var remedy: String {
         let declaration = "\(standIn.declaration)\(standIn.isPure ? " pure" : "")".quoted
-        if isImpure { return "If it is pure in the app, write \(declaration)." }
-        if isDeclaredOtherwise { return "Add the line \(declaration), or correct the call." }
-        return
+        return switch cause {
+        case .unknown:
             "If the app adds it, declare a stand-in in \(CodeRules.fileName): \(declaration). Otherwise, correct the name."
+        case .otherCount: "Add the line \(declaration), or correct the call."
+        case .impure: "If it is pure in the app, write \(declaration)."
+        }
     }
 }
 
 extension ScriptOutline {
-    /// The names in the statements, in order.
-    fileprivate var names: [SQLName] { statements.flatMap { $0.tokens.map(\.name) } }
+    /// Returns whether a statement calls a function.
+    fileprivate func calls(_ name: SQLName) -> Bool {
+        statements.contains { $0.tokens.firstCall(of: name) != nil }
+    }
 
     /// Returns the number of arguments in the first call of a function; nil if there is no call, or none that ends.
     fileprivate func argumentCount(of name: SQLName) -> Int? {
