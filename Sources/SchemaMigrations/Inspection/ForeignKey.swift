@@ -1,7 +1,7 @@
 package import GRDB
 
 /// A foreign key of a table.
-package struct ForeignKey: Equatable {
+package struct ForeignKey: Hashable {
     package let child: SQLName
     package let columns: [SQLName]
     package let parent: SQLName
@@ -13,25 +13,31 @@ package struct ForeignKey: Equatable {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT child.name AS child, key.seq, key."table", key."from", key."to"
+                SELECT child.name, key.seq, key."table", key."from", key."to"
                 FROM main.sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
                 WHERE child.type = 'table' AND instr(lower(child.sql), 'references') > 0
                 ORDER BY child.rowid, key.id, key.seq
                 """)
-        // The first column of each key has the number 0.
-        return rows.split(before: { $0["seq"] as Int == 0 }).map { rows in
-            ForeignKey(of: rows[0]["child"], rows)
-        }
+        return rows.splitIntoKeys.map { ForeignKey(of: $0[0][0], $0) }
+    }
+
+    /// Reads the foreign keys of a table, with their ids.
+    static func fetchAll(_ db: Database, of child: SQLName) throws -> [(id: Int, key: ForeignKey)] {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq"),
+            arguments: [child])
+        return rows.splitIntoKeys.map { ($0[0][0], ForeignKey(of: child, $0)) }
     }
 
     /// Reads one key.
     ///
-    /// - Parameter rows: those of `PRAGMA foreign_key_list` for the key, a row for each of its columns.
-    init(of child: SQLName, _ rows: [Row]) {
+    /// - Parameter rows: a row for each of its columns: the second value of each and those after it are those of
+    ///   `PRAGMA foreign_key_list`. Names of columns would take several times as long.
+    private init(of child: SQLName, _ rows: [Row]) {
         self.child = child
-        columns = rows.map { $0["from"] }
-        parent = rows[0]["table"]
-        parentColumns = rows.compactMap { $0["to"] as SQLName? }
+        parent = rows[0][2]
+        columns = rows.map { $0[3] }
+        parentColumns = rows.compactMap { $0[4] as SQLName? }
     }
 
     /// Returns whether a problem of the key can come from one of the suspects.
@@ -80,6 +86,11 @@ package struct ForeignKey: Equatable {
             db, sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 ORDER BY pk",
             arguments: [parent])
     }
+}
+
+extension [Row] {
+    /// The rows of each key, of which the first has the number 0.
+    fileprivate var splitIntoKeys: [[Row]] { split(before: { $0[1] as Int == 0 }) }
 }
 
 extension Array {

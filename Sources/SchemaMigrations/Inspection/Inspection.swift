@@ -174,6 +174,9 @@ struct SchemaShape {
         let name: String
         let table: SQLName
         let rootPage: Int
+
+        /// True of a table with rows of its own. A trigger, too, may have a table's name.
+        var isTable: Bool { rootPage > 0 && SQLName(name) == table }
     }
 
     /// The schema cookie (fileformat2.html, 1.3.9), which each change of the schema raises.
@@ -184,7 +187,10 @@ struct SchemaShape {
     /// True if some object has no root page, as views, triggers and virtual tables (fileformat2.html, 2.6).
     let mayHaveViewsOrTriggers: Bool
 
-    init(_ db: Database) throws {
+    /// Reads the schema.
+    ///
+    /// - Parameter before: an earlier schema of the database, from which the foreign keys of unchanged tables are taken.
+    init(_ db: Database, since before: SchemaShape? = nil) throws {
         cookie = try db.pragma("main.schema_version")
         let rows = try Row.fetchCursor(
             db,
@@ -192,22 +198,35 @@ struct SchemaShape {
                 SELECT rowid, name, tbl_name, rootpage, sql, instr(lower(sql), 'references') FROM main.sqlite_master
                 """)
         var objects: [Int64: Object] = [:]
-        var mayHaveKeys = false
+        var (known, others): (Set<SQLName>, [SQLName]) = ([], [])
         var mayHaveViewsOrTriggers = false
         while let row = try rows.next() {
             let identity = Identity(id: row[0], name: row[1], table: row[2], rootPage: row[3] ?? 0)
             objects[identity.id] = Object(identity: identity, sql: row[4])
             mayHaveViewsOrTriggers = mayHaveViewsOrTriggers || identity.rootPage == 0
-            mayHaveKeys = mayHaveKeys || row[5] as Int? ?? 0 > 0
+            guard row[5] as Int? ?? 0 > 0, identity.isTable else { continue }
+            // Its own definition alone says which foreign keys a table has (pragma.html, foreign_key_list).
+            if before?.objects[identity.id]?.sql == objects[identity.id]?.sql {
+                known.insert(identity.table)
+            } else {
+                others.append(identity.table)
+            }
         }
         self.objects = objects
         self.mayHaveViewsOrTriggers = mayHaveViewsOrTriggers
-        keys = mayHaveKeys ? try ForeignKey.fetchAll(db) : []
+        keys =
+            others.count > Self.fewTables
+            ? try ForeignKey.fetchAll(db)
+            : try (before?.keys.filter { known.contains($0.child) } ?? [])
+                + others.flatMap { try ForeignKey.fetchAll(db, of: $0).map(\.key) }
     }
+
+    /// The number of tables up to which a statement for each takes less than one for all.
+    private static let fewTables = 8
 
     /// Returns the schema of the same connection later on, which takes little if nothing has changed.
     func next(_ db: Database) throws -> SchemaShape {
-        try db.pragma("main.schema_version") == cookie ? self : SchemaShape(db)
+        try db.pragma("main.schema_version") == cookie ? self : SchemaShape(db, since: self)
     }
 
     /// Returns the objects that another schema does not have, or has with another definition.
@@ -217,7 +236,7 @@ struct SchemaShape {
 
     /// Returns the foreign keys that another schema does not have.
     func keys(notIn other: SchemaShape) -> [ForeignKey] {
-        keys == other.keys ? [] : keys.filter { !other.keys.contains($0) }
+        keys == other.keys ? [] : Array(Set(keys).subtracting(other.keys))
     }
 
     /// Returns true if everything in the earlier schema still exists unchanged.

@@ -89,7 +89,7 @@ extension SchemaMigrator {
     /// What a file that was edited itself would undo is not what was applied.
     func correctedDownMigrations(_ db: Database, _ ledger: Ledger) throws -> [SchemaVersion: String?] {
         var corrected: [SchemaVersion: String?] = [:]
-        guard ledger.exists else { return [:] }
+        guard ledger.exists, try hasDownMigrations(db) else { return [:] }
         for applied in try AppliedMigration.fetchAll(db, in: ledger) where applied.origin != .unknown {
             guard let source = migration(version: applied.version) as? any SQLSource,
                 source.hasDown || applied.canBeUndone
@@ -101,6 +101,13 @@ extension SchemaMigrator {
             corrected[applied.version] = .some(down)
         }
         return corrected
+    }
+
+    /// Returns whether a file or the ledger has a down migration, which takes less than to read all details.
+    private func hasDownMigrations(_ db: Database) throws -> Bool {
+        if migrations.contains(where: { ($0 as? any SQLSource)?.hasDown == true }) { return true }
+        return try Ledger.hasUndoColumns(db)
+            && Row.fetchOne(db, sql: "SELECT 1 FROM main.schema_migrations_details WHERE down IS NOT NULL") != nil
     }
 
     private func changeLedger(_ database: any DatabaseWriter, _ change: (Database) throws -> Void) throws {

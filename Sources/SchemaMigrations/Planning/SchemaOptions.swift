@@ -58,6 +58,9 @@ public struct SchemaOptions: Sendable {
     /// The default is ten seconds.
     public var busyTimeout: Duration
 
+    /// False for a database that a tool has made for itself: nobody observes it.
+    package var notifiesObservers = true
+
     /// Creates options.
     ///
     /// - Parameters:

@@ -90,14 +90,7 @@ struct TableShape {
         }
         indexes = try Self.indexes(of: name, db)
         checks = text.checks(names)
-        foreignKeys = try Self.foreignKeys(of: name, db)
-    }
-
-    private static func foreignKeys(of table: SQLName, _ db: Database) throws -> [(id: Int, key: ForeignKey)]
-    {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT * FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq", arguments: [table])
-        return rows.split(before: { $0["seq"] as Int == 0 }).map { ($0[0]["id"], ForeignKey(of: table, $0)) }
+        foreignKeys = try ForeignKey.fetchAll(db, of: name)
     }
 
     private static func indexes(of table: SQLName, _ db: Database) throws -> [Index] {

@@ -245,7 +245,8 @@ final class SchemaRun {
                 if group.isUndoneAsOne, !ledger.isNamed { try runTogether(group, ledger, inspection) }
                 try runSingly(group, ledger, inspection)
                 if group.done.contains(where: { $0.direction == .down }) { try restarting.restart(db) }
-                try db.notifyObservers(of: inspection.finish())
+                let change = try inspection.finish()
+                if migrator.options.notifiesObservers { try db.notifyObservers(of: change) }
                 return (inspection.warnings, try inspection.wholeLook())
             }
         }
