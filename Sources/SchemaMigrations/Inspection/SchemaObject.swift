@@ -106,18 +106,18 @@ struct ShadowTables {
     /// beside a table `doc` of FTS5 without content. So each virtual table is created in an empty database, and only
     /// what its module creates there is a shadow.
     init(_ db: Database) throws {
-        var candidates = try Set(
-            SQLName.fetchAll(
-                db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"))
-        guard !candidates.isEmpty else {
-            names = []
-            return
-        }
         let tables = try Row.fetchAll(
             db,
             sql:
                 "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
         )
+        guard !tables.isEmpty else {
+            names = []
+            return
+        }
+        var candidates = try Set(
+            SQLName.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"))
         let definitions = try Dictionary(
             Row.fetchAll(db, sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'table'").map {
                 ($0["name"] as SQLName, $0["sql"] as String)

@@ -90,7 +90,7 @@ package struct SQLScript {
     }
 
     /// True if the file may change settings of the connection.
-    var hasPragmas: Bool { statements.contains { $0.explained.first?.keyword == "PRAGMA" } }
+    package var hasPragmas: Bool { statements.contains { $0.explained.first?.keyword == "PRAGMA" } }
 
     /// True if the file has savepoints of its own.
     var hasSavepoints: Bool {
@@ -98,7 +98,7 @@ package struct SQLScript {
     }
 
     /// True if the file attaches a database.
-    var attaches: Bool { statements.contains { $0.opens(with: "ATTACH") } }
+    package var attaches: Bool { statements.contains { $0.opens(with: "ATTACH") } }
 
     /// The line that sets the time to wait for other connections; nil if there is none.
     var busyTimeoutLine: Int? {

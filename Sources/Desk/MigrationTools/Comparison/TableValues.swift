@@ -83,9 +83,11 @@ package struct DatabaseValues: Sendable {
     ///   - wanted: the tables to read; nil for all.
     ///   - keepingValues: whether to keep the values, and not only numbers by which they can be compared.
     package init(_ db: Database, of wanted: Set<SQLName>? = nil, keepingValues: Bool) throws {
-        tables = try TableLayout.fetchAll(db, of: wanted).map {
-            try TableValues(db, $0, keepingValues: keepingValues)
-        }
+        try self.init(db, TableLayout.fetchAll(db, of: wanted), keepingValues: keepingValues)
+    }
+
+    init(_ db: Database, _ layouts: [TableLayout], keepingValues: Bool) throws {
+        tables = try layouts.map { try TableValues(db, $0, keepingValues: keepingValues) }
     }
 
     func table(_ name: SQLName) -> TableValues? { tables.first { $0.layout.name == name } }

@@ -12,14 +12,18 @@ struct LossTrial {
     let migrator: any MigrationRunner
     let version: SchemaVersion
     let outline: ScriptOutline
-    /// The tables that get rows.
+    /// The tables that get rows, and the full-text tables that get texts of their own.
     private(set) var tables: Set<SQLName>
+    /// The layouts of the tables, each after those that it refers to.
+    private(set) var layouts: [TableLayout]
     /// The tables that the migration leaves alone.
     private(set) var unconcerned: Set<SQLName>
     /// The kinds of values to try.
     private(set) var kinds: [GeneratedRows.Kind]
     /// The files to run, whatever the foreign keys say in the end; empty if the migrator runs what is pending.
     private(set) var scripts: [SQLScript]
+    /// The copy in which the last run was, for the next one.
+    private let copies = CopyInMemory()
 
     /// The rows and values of one table that are lost.
     struct Loss {
@@ -59,9 +63,9 @@ struct LossTrial {
     /// - Parameters:
     ///   - earlier: a database that has the migrations before those.
     ///   - files: the earlier migrations, if all are files.
-    func since(_ earlier: DatabaseQueue, _ files: [SQLScript], tables: Set<SQLName>) -> LossTrial {
+    func since(_ earlier: DatabaseQueue, _ files: [SQLScript], tables: [TableLayout]) -> LossTrial {
         var trial = inside(earlier)
-        (trial.tables, trial.kinds) = (tables, [.natural])
+        (trial.tables, trial.layouts, trial.kinds) = (Set(tables.map(\.name)), tables, [.natural])
         trial.scripts = files.isEmpty ? [] : files + scripts
         return trial
     }
@@ -89,7 +93,7 @@ struct LossTrial {
     /// - Throws: The error over rows as the schema suggests them, if the migration fails with every kind of values;
     ///   `StepLimit.Reached`.
     func judge(only known: Loss? = nil) throws -> Judgement {
-        let rows = try GeneratedRows(for: tables, in: database)
+        let rows = try GeneratedRows(for: tables, layouts, in: database)
         // A migration may refuse nulls and repeated values, and run over rows without any.
         let surprising = kinds.count > 1 ? try? judge(rows, isSurprising: true, only: known) : nil
         return try surprising ?? judge(rows, isSurprising: false, only: known)
@@ -136,9 +140,9 @@ struct LossTrial {
     ///
     /// - Returns: the outcome, and the rows that the schema has accepted.
     fileprivate func run(over rows: GeneratedRows) throws -> (outcome: Outcome, rows: GeneratedRows) {
-        let copy = try DatabaseQueue(configuration: database.configuration)
-        defer { try? copy.close() }
-        try database.backup(to: copy)
+        var isReusable = false
+        defer { if !isReusable { copies.close() } }
+        let copy = try copies.copy(of: database)
         let accepted = try rows.insert(into: copy)
         try StepLimit.watch(copy) {
             if scripts.isEmpty {
@@ -151,8 +155,30 @@ struct LossTrial {
         }
         return try copy.writeWithoutTransaction { db in
             db.clearSchemaCache()
-            return (try Outcome(db, without: unconcerned), accepted)
+            let outcome = try Outcome(db, without: unconcerned)
+            isReusable = !scripts.isEmpty && scripts.allSatisfy(\.changesOnlyDatabase)
+            return (outcome, accepted)
         }
+    }
+}
+
+/// A database in memory that becomes a copy of others, one after the other: to open one takes longer than to copy it.
+private final class CopyInMemory {
+    private var copy: DatabaseQueue?
+
+    deinit { close() }
+
+    func close() {
+        try? copy?.close()
+        copy = nil
+    }
+
+    /// Returns a copy of a database, in the place of the last one.
+    func copy(of database: DatabaseQueue) throws -> DatabaseQueue {
+        let copy = try copy ?? DatabaseQueue(configuration: database.configuration)
+        self.copy = copy
+        try database.backup(to: copy)
+        return copy
     }
 }
 
@@ -326,8 +352,11 @@ private struct Kind {
         var lost: Set<Int> = []
         // Neighbours, and then rows of which one stands between them: a condition may spare every other row.
         for distance in [1, 2] where lost.isEmpty {
-            for place in present.indices where place + distance < present.count && place / distance % 2 == 0 {
-                let (first, second) = (present[place], present[place + distance])
+            let pairs = present.indices
+                .filter { $0 + distance < present.count && $0 / distance % 2 == 0 }
+                .map { (present[$0], present[$0 + distance]) }
+            if isFirst, let all = try lostAtOnce(columns, pairs, of: table) { return all.count }
+            for (first, second) in pairs {
                 guard let changed = rows.exchanging(columns, first, second, of: table.name),
                     let found = try outcome(over: changed), found == base
                 else { continue }
@@ -336,6 +365,22 @@ private struct Kind {
             }
         }
         return lost.count
+    }
+
+    /// Exchanges the values of every pair of rows in one trial.
+    ///
+    /// - Returns: the rows of the pairs, if nothing shows that their values were exchanged; otherwise nil.
+    private func lostAtOnce(
+        _ columns: [Int], _ pairs: [(Int, Int)], of table: GeneratedRows.Table
+    ) throws -> Set<Int>? {
+        var (all, changed): (GeneratedRows, Set<Int>) = (rows, [])
+        for (first, second) in pairs {
+            guard let next = all.exchanging(columns, first, second, of: table.name) else { continue }
+            all = next
+            changed.formUnion([first, second])
+        }
+        guard !changed.isEmpty, let found = try outcome(over: all), found == base else { return nil }
+        return changed
     }
 }
 
@@ -383,6 +428,13 @@ extension Outcome {
 }
 
 extension SQLScript {
+    /// True if the file leaves nothing on its connection: no setting, temporary table or attached database.
+    fileprivate var changesOnlyDatabase: Bool {
+        !hasPragmas && !attaches && !statements.contains { statement in
+            tokens(of: statement).contains { ["temp", "temporary"].contains($0.name) }
+        }
+    }
+
     /// Runs the statements as the migrator does, but for the check of foreign keys in the end.
     func runUnchecked(_ db: Database) throws {
         try db.execute(sql: "PRAGMA foreign_keys = \(settings.foreignKeys == .immediate ? "ON" : "OFF")")

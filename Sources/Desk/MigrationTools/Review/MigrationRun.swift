@@ -170,12 +170,13 @@ struct MigrationRun {
         defer { try? small?.queue.close() }
         let trial = RowTrial(
             database: database, migrator: migrator, version: version,
-            renames: ScriptRenames(outline), tables: tables)
+            renames: ScriptRenames(outline), tables: before.layouts(of: tables))
         var (facts, problems, failure) = facts(trial, small, outline, style)
         do {
             let trial = LossTrial(
                 database: database, migrator: migrator, version: version, outline: outline,
-                tables: tables.union(indexes), unconcerned: unconcerned,
+                tables: tables.union(indexes), layouts: before.layouts(of: tables.union(indexes)),
+                unconcerned: unconcerned,
                 // Swift that reads a value as another type ends the process.
                 kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.allCases,
                 scripts: isFile(version) ? [outline.script] : [])
@@ -251,7 +252,7 @@ struct MigrationRun {
             let earlier = try DatabaseQueue(configuration: database.configuration)
             defer { try? earlier.close() }
             _ = try migrator.run(earlier, upTo: looks[index - 1].version)
-            return try trial.since(earlier, [], tables: tables).judge(only: loss)
+            return try trial.since(earlier, [], tables: schema.layouts(of: tables)).judge(only: loss)
         }
         let files = looks[index...].filter { !$0.names.isDisjoint(with: tables) }
         // What a file only names has to be there, and loses nothing.
@@ -263,7 +264,8 @@ struct MigrationRun {
         let earlier = try schema.database(
             without: schema.tables(unconcernedBy: concerned), rowsOf: nil)
         defer { try? earlier.close() }
-        return try trial.since(earlier, files.map(\.outline.script), tables: tables).judge(only: loss)
+        return try trial.since(earlier, files.map(\.outline.script), tables: schema.layouts(of: tables))
+            .judge(only: loss)
     }
 
     /// The number of earlier files that are tried.

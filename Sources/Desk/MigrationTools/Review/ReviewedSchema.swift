@@ -29,9 +29,15 @@ struct ReviewedSchema {
         }
         let byTable = Dictionary(grouping: objects, by: \.table)
         self.objects = byTable
-        var tables = previous?.tables.filter { byTable[$0.key] == previous?.objects[$0.key] } ?? [:]
-        for table in try TableLayout.fetchAll(db, of: Set(byTable.keys).subtracting(tables.keys)) {
-            tables[table.name] = table
+        // A foreign key without columns of the parent means the parent's primary key.
+        var tables =
+            previous?.tables.filter { name, table in
+                byTable[name] == previous?.objects[name]
+                    && table.references.allSatisfy { byTable[$0.parent] == previous?.objects[$0.parent] }
+            } ?? [:]
+        for object in objects
+        where object.type == "table" && !object.isVirtual && tables[object.name] == nil {
+            tables[object.name] = try TableLayout(db, object)
         }
         self.tables = tables
         indexes = named("index")
@@ -44,6 +50,16 @@ struct ReviewedSchema {
             objects.compactMap { object in
                 FullTextTable(object)?.contentTable.map { (object.name, $0) }
             }, uniquingKeysWith: { $1 })
+    }
+
+    /// Returns the layouts of tables, each after those that it refers to if possible.
+    func layouts(of names: Set<SQLName>) -> [TableLayout] {
+        TableLayout.parentsFirst(names.compactMap { tables[$0] })
+    }
+
+    /// Returns the tables that an earlier schema does not have, or has otherwise, by name.
+    func tables(otherThanIn before: ReviewedSchema) -> [TableLayout] {
+        tables.values.filter { objects[$0.name] != before.objects[$0.name] }.sorted { $0.name < $1.name }
     }
 
     /// Returns whether a table exists, which may be virtual.
@@ -154,10 +170,10 @@ struct ReviewedSchema {
             guard !rows.isEmpty else { continue }
             let places = columns.map { _ in "?" }.joined(separator: ", ")
             try small.write { db in
+                let insertion = try db.makeStatement(
+                    sql: "INSERT OR IGNORE INTO \(object.name.inMain)(\(columns.sql)) VALUES (\(places))")
                 for row in rows {
-                    try db.execute(
-                        sql: "INSERT OR IGNORE INTO \(object.name.inMain)(\(columns.sql)) VALUES (\(places))",
-                        arguments: StatementArguments(Array(row.databaseValues)))
+                    try insertion.execute(arguments: StatementArguments(Array(row.databaseValues)))
                 }
             }
         }

@@ -10,7 +10,7 @@ struct RowTrial {
     /// The names that the migration gives to tables and columns.
     let renames: ScriptRenames
     /// The tables that get rows.
-    let tables: Set<SQLName>
+    let tables: [TableLayout]
 
     /// Returns the trial in a database with fewer tables, whose only migration is one that does nothing.
     func inside(_ database: DatabaseQueue, _ migrator: any MigrationRunner) -> RowTrial {
@@ -31,8 +31,7 @@ struct RowTrial {
         defer { try? copy.close() }
         try database.backup(to: copy)
         try copy.write { db in
-            try TableFilling.fillAll(
-                db, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, tables: tables)
+            try TableFilling.fill(tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, db)
             try AutoincrementSequences.raise(db, by: Self.deletedRows)
         }
         let before = try copy.writeWithoutTransaction { try Look($0, at: tables) }
@@ -44,8 +43,11 @@ struct RowTrial {
         } else {
             _ = try StepLimit.watch(copy) { try migrator.run(copy, upTo: version) }
         }
-        let names = tables.union(tables.compactMap(renames.table))
-        let after = try copy.writeWithoutTransaction { try Look($0, at: names) }
+        let names = tables.flatMap { [$0.name] + [renames.table($0.name)].compactMap(\.self) }
+        let after = try copy.writeWithoutTransaction { db in
+            db.clearSchemaCache()
+            return try Look(db, at: TableLayout.fetchAll(db, of: Set(names)))
+        }
         return RowFacts(from: before, to: after, renames)
     }
 }
@@ -58,9 +60,8 @@ private struct Look {
     let isInSync: [SQLName: Bool]
 
     /// Reads a database, on a connection that may write.
-    init(_ db: Database, at wanted: Set<SQLName>) throws {
-        db.clearSchemaCache()
-        values = try DatabaseValues(db, of: wanted, keepingValues: true)
+    init(_ db: Database, at tables: [TableLayout]) throws {
+        values = try DatabaseValues(db, tables, keepingValues: true)
         sequences = try AutoincrementSequences(db)
         isInSync = try Dictionary(
             FullTextTable.fetchAllExternal(db).map { ($0.name, try $0.isInSync(db)) },

@@ -8,7 +8,8 @@ struct SchemaReview {
 
     init(_ outline: ScriptOutline, from before: ReviewedSchema, to after: ReviewedSchema) {
         self.outline = outline
-        for table in after.tables.values.sorted(by: { $0.name < $1.name }) {
+        let changed = after.tables(otherThanIn: before)
+        for table in changed {
             let earlier = before.tables[table.name]
             for column in table.columns where earlier?.column(named: column.name) == nil {
                 reviewType(of: column, in: table)
@@ -17,7 +18,7 @@ struct SchemaReview {
                 reviewIndexes(of: table, before: earlier, after.indexes)
             }
         }
-        reviewNames(from: before, to: after)
+        reviewNames(from: before, changed)
     }
 
     private mutating func report(_ rule: ReviewRule, _ statement: ScriptOutline.Statement?, _ problem: String)
@@ -105,22 +106,22 @@ struct SchemaReview {
         }
     }
 
-    private mutating func reviewNames(from before: ReviewedSchema, to after: ReviewedSchema) {
-        func names(_ schema: ReviewedSchema) -> [(table: SQLName, column: SQLName?)] {
-            schema.tables.values.flatMap { table in
-                [(table.name, nil)] + table.columns.map { (table.name, $0.name) }
-            }
+    private mutating func reviewNames(from before: ReviewedSchema, _ changed: [TableLayout]) {
+        func names(_ tables: some Sequence<TableLayout>) -> [(table: SQLName, column: SQLName?)] {
+            tables.flatMap { table in [(table.name, nil)] + table.columns.map { (table.name, $0.name) } }
         }
-        let old = names(before)
+        let added = names(changed).filter { name in
+            guard let old = before.tables[name.table] else { return true }
+            return name.column.map { old.column(named: $0) == nil } == true
+        }
+        guard !added.isEmpty else { return }
+        let old = names(before.tables.values)
         let styles = old.compactMap { Style($0.column ?? $0.table) }
         let snakes = styles.count { $0 == .snake }
         // Only a clear majority is a style.
         guard styles.count >= 5, snakes * 5 >= styles.count * 4 || snakes * 5 <= styles.count else { return }
         let usual: Style = snakes * 2 > styles.count ? .snake : .camel
-        let new = names(after).filter { name in
-            Style(name.column ?? name.table).map { $0 != usual } == true
-                && !old.contains { $0.table == name.table && $0.column == name.column }
-        }
+        let new = added.filter { name in Style(name.column ?? name.table).map { $0 != usual } == true }
         for name in new.sorted(by: { ($0.table, $0.column ?? "") < ($1.table, $1.column ?? "") }) {
             let title = name.column.map { "Column \($0.text.quoted) of table \(name.table.text.quoted)" }
             report(

@@ -49,7 +49,11 @@ package struct GeneratedRows {
     package private(set) var tables: [Table]
 
     /// Generates rows for tables of a database, which stays as it is.
-    package init(for names: Set<SQLName>, in database: DatabaseQueue) throws {
+    ///
+    /// - Parameter layouts: those of the tables, each after those that it refers to; nil to read them.
+    package init(
+        for names: Set<SQLName>, _ layouts: [TableLayout]? = nil, in database: DatabaseQueue
+    ) throws {
         let copy = try DatabaseQueue(configuration: database.configuration)
         defer { try? copy.close() }
         try database.backup(to: copy)
@@ -58,10 +62,9 @@ package struct GeneratedRows {
             let triggers = objects.filter { $0.type == "trigger" }
             // What a trigger adds to a table, it adds again when a trial inserts the rows.
             for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger.name.inMain)") }
-            let layouts = try TableLayout.fetchAll(db, of: names)
+            let layouts = try layouts ?? TableLayout.fetchAll(db, of: names)
             let before = try layouts.map { try Self.rows(db, $0.name, $0.columns.map(\.name)) }
-            try TableFilling.fillAll(
-                db, rowsPerTable: Self.rowsPerTable, seed: 1, style: .paired, tables: names)
+            try TableFilling.fill(layouts, rowsPerTable: Self.rowsPerTable, seed: 1, style: .paired, db)
             let parents = Set(
                 layouts.flatMap(\.references).flatMap { key in
                     key.parentColumns.map { [key.parent, $0] }
@@ -103,19 +106,13 @@ package struct GeneratedRows {
             let hasKeys = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction {
-                for (index, table) in tables.enumerated() where !table.columns.isEmpty {
+                for (index, table) in tables.enumerated()
+                where !table.columns.isEmpty && !table.rows.isEmpty {
                     accepted.tables[index].rows = []
-                    let places = table.columns.map { _ in "?" }.joined(separator: ", ")
-                    for row in table.rows {
-                        do {
-                            try db.execute(
-                                sql:
-                                    "INSERT INTO \(table.name.inMain)(\(table.columns.sql)) VALUES (\(places))",
-                                arguments: StatementArguments(row))
-                            accepted.tables[index].rows.append(row)
-                        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                            // No user has such a row.
-                        }
+                    var insertion = try RowInsertion(db, into: table.name, table.columns)
+                    // No user has a row that a constraint refuses.
+                    for row in table.rows where try insertion.insert(row) == nil {
+                        accepted.tables[index].rows.append(row)
                     }
                 }
                 return .commit

@@ -31,7 +31,16 @@ package struct TableFilling {
     ) throws -> [String] {
         guard rowsPerTable > 0 else { return [] }
         db.clearSchemaCache()
-        return try TableLayout.fetchAll(db, of: tables).compactMap { table in
+        return try fill(
+            TableLayout.fetchAll(db, of: tables), rowsPerTable: rowsPerTable, seed: seed, style: style, db)
+    }
+
+    /// Adds rows to tables, of which each stands after those that it refers to.
+    @discardableResult
+    static func fill(
+        _ tables: [TableLayout], rowsPerTable: Int, seed: UInt64, style: Style, _ db: Database
+    ) throws -> [String] {
+        try tables.compactMap { table in
             var filling = TableFilling(table, seed: seed, style: style)
             return try filling.insert(rowsPerTable, db)
         }
@@ -64,7 +73,6 @@ package struct TableFilling {
 
     /// - Returns: the reason if the table has no rows; otherwise nil.
     private mutating func insert(_ count: Int, _ db: Database) throws -> String? {
-        let name = table.name.inMain
         ordinaryRows = count
         var refusal = "none was tried"
         var inserted = 0
@@ -73,23 +81,19 @@ package struct TableFilling {
             // Deferred foreign keys are checked in the end; if rows violate them, the table stays as it was.
             let couldCommit = !db.hasUnresolvedKeys
             try db.inSavepoint {
-                var insertion = try db.makeStatement(sql: sql(name))
+                var insertion = try RowInsertion(db, into: table.name, table.columns.map(\.name))
                 rows: for index in 0..<(count + 2 * lonelyNulls.count) {
                     for attempt in 0..<attempts(index) {
                         guard let row = row(index, attempt: attempt, of: count) else {
                             refusal = "it refers to rows of a table that has none"
                             break rows
                         }
-                        do {
-                            try insertion.execute(arguments: StatementArguments(row))
+                        guard let error = try insertion.insert(row) else {
                             remember(row)
                             inserted += 1
                             continue rows
-                        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                            refusal = error.message ?? "a constraint failed"
-                            // GRDB does not run a statement again that has failed.
-                            insertion = try db.makeStatement(sql: sql(name))
                         }
+                        refusal = error.message ?? "a constraint failed"
                     }
                     if index < count { break rows }
                 }
@@ -108,13 +112,6 @@ package struct TableFilling {
             inserted = 0
         }
         return inserted > 0 ? nil : "table \(table.name.text.quoted) was given no rows: \(refusal)"
-    }
-
-    private func sql(_ name: String) -> String {
-        guard !table.columns.isEmpty else { return "INSERT INTO \(name) DEFAULT VALUES" }
-        let columns = table.columns.map(\.name).sql
-        let places = table.columns.map { _ in "?" }.joined(separator: ", ")
-        return "INSERT INTO \(name)(\(columns)) VALUES (\(places))"
     }
 
     private mutating func prepare(_ db: Database) throws {

@@ -76,23 +76,19 @@ package struct TableLayout: Sendable {
     package static func fetchAll(_ db: Database, of wanted: Set<SQLName>? = nil) throws
         -> [TableLayout]
     {
-        let names = try Row.fetchAll(
-            db,
-            sql:
-                "SELECT name, wr, strict FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow')"
-        )
-        let options = Dictionary(names.map { ($0["name"] as SQLName, $0) }, uniquingKeysWith: { $1 })
         let tables = try SchemaObject.fetchAll(db)
             .filter { $0.type == "table" && !$0.isVirtual && wanted?.contains($0.name) ?? true }
-            .map { table in
-                func isOn(_ option: String) -> Bool { options[table.name].map { $0[option] != 0 } ?? false }
-                return try TableLayout(db, table, hasRowID: !isOn("wr"), isStrict: isOn("strict"))
-            }
-        return parentsFirst(tables.sorted { $0.name.text < $1.name.text })
+            .map { try TableLayout(db, $0) }
+        return parentsFirst(tables)
     }
 
-    private init(_ db: Database, _ object: SchemaObject, hasRowID: Bool, isStrict: Bool) throws {
+    /// Reads a table that is not virtual.
+    init(_ db: Database, _ object: SchemaObject) throws {
         name = object.name
+        let options = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT NOT wr, strict FROM pragma_table_list(?) WHERE schema = 'main'"),
+            arguments: [object.name])
+        let (hasRowID, isStrict): (Bool, Bool) = (options?[0] ?? true, options?[1] ?? false)
         self.hasRowID = hasRowID
         self.isStrict = isStrict
         hasSequence = object.comparable([]).contains(Array("autoincrement".utf8))
@@ -156,7 +152,8 @@ package struct TableLayout: Sendable {
         }
     }
 
-    private static func parentsFirst(_ tables: [TableLayout]) -> [TableLayout] {
+    /// Returns the tables in the order of their names, but each after those that it refers to if possible.
+    static func parentsFirst(_ tables: some Collection<TableLayout>) -> [TableLayout] {
         let byName = Dictionary(tables.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         var sorted: [TableLayout] = []
         var seen: Set<SQLName> = []
@@ -165,7 +162,7 @@ package struct TableLayout: Sendable {
             for reference in table.references { byName[reference.parent].map(visit) }
             sorted.append(table)
         }
-        tables.forEach(visit)
+        tables.sorted { $0.name.text < $1.name.text }.forEach(visit)
         return sorted
     }
 

@@ -6,7 +6,7 @@ package protocol MigrationRunner: Sendable {
     /// The migrations, in the order in which they run on a new database.
     var titles: [MigrationTitle] { get }
 
-    /// Applies the pending migrations up to a version, inclusive.
+    /// Applies the pending migrations up to a version, inclusive, to a database that nobody observes.
     ///
     /// - Parameter version: the version of a migration; nil for the latest.
     func run(_ database: DatabaseQueue, upTo version: SchemaVersion?) throws -> MigrationOutcome
@@ -86,7 +86,9 @@ extension SchemaMigrator: MigrationRunner {
     }
 
     package func run(_ database: DatabaseQueue, upTo version: SchemaVersion?) throws -> MigrationOutcome {
-        let report = try migrate(database, upTo: version)
+        var migrator = self
+        migrator.options.notifiesObservers = false
+        let report = try migrator.migrate(database, upTo: version)
         return MigrationOutcome(applied: report.applied, warnings: report.warnings)
     }
 
