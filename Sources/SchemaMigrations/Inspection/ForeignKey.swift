@@ -31,8 +31,8 @@ package struct ForeignKey: Hashable {
 
     /// Reads one key.
     ///
-    /// - Parameter rows: a row for each of its columns: the second value of each and those after it are those of
-    ///   `PRAGMA foreign_key_list`. Names of columns would take several times as long.
+    /// - Parameter rows: a row for each of its columns. From the second on, its values are those of
+    ///   `PRAGMA foreign_key_list`.
     private init(of child: SQLName, _ rows: [Row]) {
         self.child = child
         parent = rows[0][2]

@@ -175,7 +175,9 @@ struct SchemaShape {
         let table: SQLName
         let rootPage: Int
 
-        /// True of a table with rows of its own. A trigger, too, may have a table's name.
+        /// True of a table with rows of its own.
+        ///
+        /// A trigger, too, may have a table's name.
         var isTable: Bool { rootPage > 0 && SQLName(name) == table }
     }
 

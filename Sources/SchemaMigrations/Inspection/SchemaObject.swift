@@ -14,7 +14,7 @@ package struct SchemaObject: Equatable, Sendable {
         self.sql = sql
     }
 
-    package var isVirtual: Bool { sql.uppercasedASCII.hasPrefix("CREATE VIRTUAL TABLE") }
+    package var isVirtual: Bool { String(sql.prefix(20)).uppercasedASCII == "CREATE VIRTUAL TABLE" }
 
     /// The SQL with a semicolon, which stands on its own line if a comment could swallow it.
     package var statement: String { sql.contains("--") ? "\(sql)\n;" : "\(sql);" }

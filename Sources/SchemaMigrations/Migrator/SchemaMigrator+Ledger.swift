@@ -107,7 +107,8 @@ extension SchemaMigrator {
     private func hasDownMigrations(_ db: Database) throws -> Bool {
         if migrations.contains(where: { ($0 as? any SQLSource)?.hasDown == true }) { return true }
         return try Ledger.hasUndoColumns(db)
-            && Row.fetchOne(db, sql: "SELECT 1 FROM main.schema_migrations_details WHERE down IS NOT NULL") != nil
+            && Row.fetchOne(db, sql: "SELECT 1 FROM main.schema_migrations_details WHERE down IS NOT NULL")
+                != nil
     }
 
     private func changeLedger(_ database: any DatabaseWriter, _ change: (Database) throws -> Void) throws {

@@ -355,7 +355,10 @@ private struct Kind {
             let pairs = present.indices
                 .filter { $0 + distance < present.count && $0 / distance % 2 == 0 }
                 .map { (present[$0], present[$0 + distance]) }
-            if isFirst, let all = try lostAtOnce(columns, pairs, of: table) { return all.count }
+            if isFirst, let all = try lostAtOnce(columns, pairs, of: table) {
+                lost = all
+                continue
+            }
             for (first, second) in pairs {
                 guard let changed = rows.exchanging(columns, first, second, of: table.name),
                     let found = try outcome(over: changed), found == base
@@ -369,7 +372,8 @@ private struct Kind {
 
     /// Exchanges the values of every pair of rows in one trial.
     ///
-    /// - Returns: the rows of the pairs, if nothing shows that their values were exchanged; otherwise nil.
+    /// - Returns: the rows of the pairs, if nothing shows that their values were exchanged; none, if each row shows it;
+    ///   nil, if it takes a trial for each pair.
     private func lostAtOnce(
         _ columns: [Int], _ pairs: [(Int, Int)], of table: GeneratedRows.Table
     ) throws -> Set<Int>? {
@@ -379,8 +383,9 @@ private struct Kind {
             all = next
             changed.formUnion([first, second])
         }
-        guard !changed.isEmpty, let found = try outcome(over: all), found == base else { return nil }
-        return changed
+        guard !changed.isEmpty, let found = try outcome(over: all) else { return nil }
+        if found == base { return changed }
+        return base.differs(from: found, inEachOf: changed, of: table) ? [] : nil
     }
 }
 
@@ -391,6 +396,22 @@ extension Outcome {
         /// The positions of the columns.
         var columns: Set<Int> = []
         var isAll = false
+    }
+
+    /// Returns whether some table has other values in the row of each of the keys.
+    func differs(from other: Outcome, inEachOf rows: Set<Int>, of table: GeneratedRows.Table) -> Bool {
+        guard !table.key.isEmpty else { return false }
+        let keys = rows.map { row in table.key.map { StoredValue(table.rows[row][$0]) } }
+        return tables.contains { name, found in
+            guard let others = other.tables[name], found.columns == others.columns else { return false }
+            let positions = table.key.compactMap { found.columns.firstIndex(of: table.columns[$0]) }
+            guard positions.count == table.key.count else { return false }
+            func byKey(_ rows: [[StoredValue]: Int]) -> [[StoredValue]: Set<[StoredValue]>] {
+                Dictionary(grouping: rows.keys) { row in positions.map { row[$0] } }.mapValues(Set.init)
+            }
+            let (mine, theirs) = (byKey(found.rows), byKey(others.rows))
+            return keys.allSatisfy { mine[$0] != nil && theirs[$0] != nil && mine[$0] != theirs[$0] }
+        }
     }
 
     /// Finds the rows of a table in those with the same columns, which needs no trial.
@@ -430,9 +451,10 @@ extension Outcome {
 extension SQLScript {
     /// True if the file leaves nothing on its connection: no setting, temporary table or attached database.
     fileprivate var changesOnlyDatabase: Bool {
-        !hasPragmas && !attaches && !statements.contains { statement in
-            tokens(of: statement).contains { ["temp", "temporary"].contains($0.name) }
-        }
+        !hasPragmas && !attaches
+            && !statements.contains { statement in
+                tokens(of: statement).contains { ["temp", "temporary"].contains($0.name) }
+            }
     }
 
     /// Runs the statements as the migrator does, but for the check of foreign keys in the end.

@@ -29,11 +29,12 @@ struct ReviewedSchema {
         }
         let byTable = Dictionary(grouping: objects, by: \.table)
         self.objects = byTable
+        let changed = Set(byTable.filter { previous?.objects[$0.key] != $0.value }.keys)
         // A foreign key without columns of the parent means the parent's primary key.
         var tables =
             previous?.tables.filter { name, table in
-                byTable[name] == previous?.objects[name]
-                    && table.references.allSatisfy { byTable[$0.parent] == previous?.objects[$0.parent] }
+                byTable[name] != nil && !changed.contains(name)
+                    && !table.references.contains { changed.contains($0.parent) }
             } ?? [:]
         for object in objects
         where object.type == "table" && !object.isVirtual && tables[object.name] == nil {

@@ -52,6 +52,8 @@ package struct TableFilling {
     private func attempts(_ index: Int) -> Int { index == 0 && !table.checks.isEmpty ? 1_000 : 60 }
 
     private let table: TableLayout
+    /// The kind of values of each column.
+    private let kinds: [GeneratedValue]
     private let style: Style
     private var random: RandomNumbers
     /// The parent rows that each foreign key can refer to.
@@ -67,6 +69,7 @@ package struct TableFilling {
 
     private init(_ table: TableLayout, seed: UInt64, style: Style) {
         self.table = table
+        kinds = table.columns.map(GeneratedValue.init)
         self.style = style
         random = RandomNumbers(seed: seed, subject: table.name.text)
     }
@@ -214,7 +217,7 @@ package struct TableFilling {
         guard !column.isRowID, table.checks(of: column).isEmpty else {
             return value(at: position, index: 0, number: number)
         }
-        let kind = GeneratedValue(column)
+        let kind = kinds[position]
         if kind == .boolean, !column.isUnique { return (number % 2).databaseValue }
         return kind.value(
             number: number + Int64(position + 1) * 1_000 + offset, isUnique: true, using: &random)
@@ -243,14 +246,14 @@ package struct TableFilling {
         let column = table.columns[position]
         if column.isRowID { return id(number) }
         if style == .awkward, !column.isUnique, table.checks(of: column).isEmpty {
-            let kind = GeneratedValue(column)
+            let kind = kinds[position]
             let values =
                 kind.awkwardValues + (table.isStrict ? [] : kind.surprisingValues)
                 + (column.isRequired ? [] : [.null])
             return values[(index / 2 + position) % values.count]
         }
         if !column.isRequired, random.oneIn(6) { return .null }
-        let kind = GeneratedValue(column)
+        let kind = kinds[position]
         let checks = table.checks(of: column)
         if !column.isUnique, let known = accepted[position], !random.oneIn(5),
             let value = random.pick(known)
