@@ -33,7 +33,7 @@ struct MigrationRun {
 
         init(_ version: SchemaVersion, _ outline: ScriptOutline, _ schema: ReviewedSchema) {
             (self.version, self.outline, self.schema) = (version, outline, schema)
-            names = outline.names { _ in true }
+            names = outline.names
         }
     }
 
@@ -161,7 +161,7 @@ struct MigrationRun {
         _ version: SchemaVersion, _ outline: ScriptOutline, _ before: ReviewedSchema,
         _ style: TableFilling.Style
     ) -> (facts: RowFacts?, losses: LossTrial.Judgement?, problems: [ReviewFinding]) {
-        let names = outline.names { outline.script.settings.redefines || !$0.onlyDeclares }
+        let names = outline.changedNames
         let tables = before.tables(concernedBy: names)
         let indexes = names.filter(before.hasTable)
         guard !tables.isEmpty || !indexes.isEmpty else { return (nil, LossTrial.Judgement(), []) }
@@ -448,6 +448,12 @@ extension ScriptOutline {
 }
 
 extension ScriptOutline {
+    /// The names in the statements.
+    var names: Set<SQLName> { names { _ in true } }
+
+    /// The names in the statements that do more than to declare something.
+    var changedNames: Set<SQLName> { names { script.settings.redefines || !$0.onlyDeclares } }
+
     /// Returns the names in some of the statements.
     fileprivate func names(in isWanted: (Statement) -> Bool) -> Set<SQLName> {
         Set(statements.filter(isWanted).flatMap { $0.tokens.map(\.name) })

@@ -106,12 +106,8 @@ package struct SnapshotWriter {
         return try lines.joined(separator: "\n") + "\n" + statements(db)
     }
 
-    /// Returns the statements that create what the migrations make.
-    func statements() throws -> String {
-        try replayed().write { try statements($0) }
-    }
-
-    private func statements(_ db: Database) throws -> String {
+    /// Returns the statements that create what the migrations have made in a database.
+    func statements(_ db: Database) throws -> String {
         var lines: [String] = []
         let encoding = try String.fetchOne(db, sql: "PRAGMA main.encoding") ?? ""
         if encoding != "UTF-8" { lines += ["", "PRAGMA encoding = '\(encoding)';"] }

@@ -22,6 +22,8 @@ package struct Squash {
     private let squashed: SchemaMigrator
     private let version: SchemaVersion
     private let configuration: Configuration
+    /// A database that has had the files up to the version, and one that lacks the last.
+    private let (replayed, below): (DatabaseQueue, DatabaseQueue)
 
     private static let rowsPerTable = 8
 
@@ -75,15 +77,23 @@ package struct Squash {
         replaced = older.flatMap { migration in
             [migration.title, "\(migration.title.dropLast(4)).down.sql"].filter(folder.contains)
         }
+        let (replayed, below) = (
+            try DatabaseQueue(configuration: configuration), try DatabaseQueue(configuration: configuration)
+        )
+        (self.replayed, self.below) = (replayed, below)
+        let options = SchemaOptions.unobserved
         let sql = try MigrationError.mapErrors {
-            let migrator = try SchemaMigrator(migrations: older)
+            let migrator = try SchemaMigrator(migrations: older, options: options)
             try DayTrial(migrator, configuration: configuration).check()
-            return try SnapshotWriter(migrator, configuration: configuration).statements()
+            try migrator.migrate(replayed, upTo: older[older.count - 2].version)
+            try replayed.backup(to: below)
+            try migrator.migrate(replayed)
+            return try replayed.write(SnapshotWriter(migrator, configuration: configuration).statements)
         }
         text = try Self.header(older, lastRelease) + sql
-        all = try SchemaMigrator(migrations: older + runnable)
+        all = try SchemaMigrator(migrations: older + runnable, options: options)
         squashed = try SchemaMigrator(
-            migrations: [SQLMigration(version: version, name: name, sql: text)] + runnable)
+            migrations: [SQLMigration(version: version, name: name, sql: text)] + runnable, options: options)
     }
 
     /// Returns the comments that name the migrations; those of an earlier baseline stay.
@@ -125,45 +135,48 @@ package struct Squash {
 
     /// Runs both sets on a fresh install, and on a database at every version from the baseline's on.
     private mutating func verify() throws {
-        let (replayed, begun) = (try database(), try database())
-        try all.migrate(replayed, upTo: version)
+        let begun = try DatabaseQueue(configuration: configuration)
         try squashed.migrate(begun, upTo: version)
         try compare(replayed, begun, "a fresh install at version \(version)")
-        let versions = all.migrations.map(\.version).filter { $0 >= self.version }
-        for (version, next) in zip(versions, versions.dropFirst() + versions.suffix(1)) {
-            // Both sets go on with the same files: what follows the next one has a trial of its own.
-            let target = version == self.version ? nil : next
-            try all.migrate(replayed, upTo: version)
-            let (one, other) = (try database(), try database())
-            try replayed.backup(to: one)
-            try one.write {
-                _ = try TableFilling.fillAll($0, rowsPerTable: Self.rowsPerTable, seed: 1)
+        let later = all.migrations.filter { $0.version > version }
+        try verify(at: version, upTo: nil)
+        var steps = try SmallSteps(of: replayed)
+        // Both sets go on with the same files: what follows the next one has a trial of its own.
+        for (migration, next) in zip(later, later.dropFirst() + later.suffix(1)) {
+            try all.migrate(replayed, upTo: migration.version)
+            if let script = try (next as? any SQLSource)?.script(), let small = try? steps.next(script),
+                let trial = try? Trial(all, squashed, on: small, upTo: next.version), trial.isSame
+            {
+                databases += 1
+            } else {
+                // What fails there may miss a table.
+                try verify(at: migration.version, upTo: next.version)
             }
-            try one.backup(to: other)
-            // A migration may refuse the generated rows: then both sets must.
-            let results = [
-                Result { try all.migrate(one, upTo: target) },
-                Result { try squashed.migrate(other, upTo: target) },
-            ]
-            let reports = results.map {
-                (try? $0.get().applied.map(String.init).joined(separator: ", ")) ?? "an error"
-            }
-            guard reports[0] == reports[1] else {
-                throw Self.refusal(
-                    "A database at version \(version) gets \(reports[0]) from the files, and \(reports[1]) after squashing",
-                    remedy: "Squash other files. Nothing was changed.")
-            }
-            try compare(one, other, "a database at version \(version)")
         }
-        try all.migrate(replayed)
         try squashed.migrate(begun)
         try compare(replayed, begun, "a fresh install")
         try verifyRefusal()
     }
 
+    /// Runs both sets on a copy with rows in every table.
+    private mutating func verify(at version: SchemaVersion, upTo target: SchemaVersion?) throws {
+        let copy = try DatabaseQueue(configuration: configuration)
+        try replayed.backup(to: copy)
+        let trial = try Trial(all, squashed, on: copy, upTo: target)
+        let reports = trial.applied.map { $0 ?? "an error" }
+        guard reports[0] == reports[1] else {
+            throw Self.refusal(
+                "A database at version \(version) gets \(reports[0]) from the files, and \(reports[1]) after squashing",
+                remedy: "Squash other files. Nothing was changed.")
+        }
+        try accept(trial.differences, "a database at version \(version)")
+    }
+
     private mutating func compare(_ one: DatabaseQueue, _ other: DatabaseQueue, _ title: String) throws {
-        let contents = try [one, other].map { try $0.writeWithoutTransaction(DatabaseContents.init) }
-        let differences = contents[0].differences(from: contents[1], calling: "the files", "the baseline")
+        try accept(Trial.differences(one, other), title)
+    }
+
+    private mutating func accept(_ differences: [String], _ title: String) throws {
         guard differences.isEmpty else {
             throw Self.refusal(
                 "The baseline makes something else of \(title): \(differences.joined(separator: "; "))",
@@ -174,14 +187,11 @@ package struct Squash {
 
     /// Makes sure that a database below the baseline is refused, and stays as it is.
     private mutating func verifyRefusal() throws {
-        guard let below = all.migrations.last(where: { $0.version < version }) else { return }
-        let queue = try database()
-        try all.migrate(queue, upTo: below.version)
-        let before = try queue.writeWithoutTransaction(DatabaseContents.init)
+        let before = try below.writeWithoutTransaction(DatabaseContents.init)
         do {
-            try squashed.migrate(queue)
+            try squashed.migrate(below)
         } catch let error as MigrationError where error.code == .tooOld {
-            let after = try queue.writeWithoutTransaction(DatabaseContents.init)
+            let after = try below.writeWithoutTransaction(DatabaseContents.init)
             guard before.differences(from: after, calling: "before", "after").isEmpty else {
                 throw Self.refusal("A database below the baseline is changed", remedy: "Nothing was changed.")
             }
@@ -189,9 +199,42 @@ package struct Squash {
         }
     }
 
-    private func database() throws -> DatabaseQueue { try DatabaseQueue(configuration: configuration) }
-
     private static func refusal(_ problem: String, remedy: String) -> MigrationError {
         MigrationError(.misuse, problem, remedy: remedy)
+    }
+}
+
+extension Squash {
+    /// A run of both sets on the same database with rows.
+    private struct Trial {
+        /// The versions that the files apply, and those that the squashed ones do; nil after an error.
+        ///
+        /// A migration may refuse the generated rows: then both sets must.
+        let applied: [String?]
+        let differences: [String]
+
+        /// True if both apply the same, without an error, and make the same.
+        var isSame: Bool { applied[0] != nil && applied[0] == applied[1] && differences.isEmpty }
+
+        init(
+            _ all: SchemaMigrator, _ squashed: SchemaMigrator, on one: DatabaseQueue,
+            upTo target: SchemaVersion?
+        ) throws {
+            try one.write {
+                _ = try TableFilling.fillAll($0, rowsPerTable: Squash.rowsPerTable, seed: 1)
+            }
+            let other = try DatabaseQueue(configuration: one.configuration)
+            try one.backup(to: other)
+            applied = [(all, one), (squashed, other)].map { set, database in
+                let report = try? set.migrate(database, upTo: target)
+                return report?.applied.map(String.init).joined(separator: ", ")
+            }
+            differences = try Self.differences(one, other)
+        }
+
+        static func differences(_ one: DatabaseQueue, _ other: DatabaseQueue) throws -> [String] {
+            let contents = try [one, other].map { try $0.writeWithoutTransaction(DatabaseContents.init) }
+            return contents[0].differences(from: contents[1], calling: "the files", "the baseline")
+        }
     }
 }

@@ -80,6 +80,15 @@ extension MigrationRunner {
     }
 }
 
+extension SchemaOptions {
+    /// The options for databases that a tool makes for itself.
+    static var unobserved: SchemaOptions {
+        var options = SchemaOptions()
+        options.notifiesObservers = false
+        return options
+    }
+}
+
 extension SchemaMigrator: MigrationRunner {
     package var titles: [MigrationTitle] {
         migrations.map { MigrationTitle(version: $0.version, name: $0.name, title: $0.title) }
