@@ -115,6 +115,25 @@ struct OlderBuildTests {
         #expect(text.contains("'2024-02-04'") && !text.contains("'2034"), "\(text)")
     }
 
+    @Test("tries each file after a baseline, whatever tables it touches")
+    func laterFiles() async throws {
+        var files = Self.main
+        files["4_log.sql"] = """
+            CREATE TABLE log(book INTEGER REFERENCES book(id), note TEXT);
+            CREATE TRIGGER logs AFTER UPDATE ON book BEGIN INSERT INTO log VALUES (new.id, new.title); END;
+            """
+        files["5_touch.sql"] = "UPDATE book SET year = 2024;"
+        files["6_view.sql"] = "CREATE VIEW notes AS SELECT note FROM log;"
+        files["7_fails.sql"] = "CREATE UNIQUE INDEX unique_years ON book(year);"
+        let run = try await Tool(files)("squash --before 2")
+        #expect(
+            run.output == """
+                2_baseline.sql replaces 2 files
+                ✓ 9 databases came out the same
+
+                """, "\(run)")
+    }
+
     @Test("removes no file before the one that stands for it has its name")
     func unnamedBaseline() throws {
         let tool = try Tool(Self.main)

@@ -230,6 +230,44 @@ struct LossTests {
             ])
     }
 
+    @Test("tries a file that makes a temporary table, or changes a setting, as often as it takes")
+    func temporaryTable() throws {
+        let sql = """
+            CREATE TEMP TABLE stocks AS SELECT id, stock FROM book;
+            PRAGMA recursive_triggers = ON;
+            ALTER TABLE book DROP COLUMN stock;
+            """
+        #expect(
+            try findings(sql) == [
+                "3: Column `stock` of table `book` is dropped: its values are lost. [drop-column]"
+            ])
+    }
+
+    @Test("gives rows to a table that refers to a key which an earlier file has changed")
+    func changedKeyOfParent() throws {
+        let review = try ReviewedMigrations([
+            "1_a.sql": """
+            CREATE TABLE parent(id INTEGER PRIMARY KEY, code TEXT);
+            CREATE TABLE child(id INTEGER PRIMARY KEY, parent NOT NULL REFERENCES parent, price INTEGER);
+            """,
+            "2_b.sql": """
+            CREATE TABLE new(code TEXT PRIMARY KEY NOT NULL);
+            INSERT INTO new SELECT code || id FROM parent;
+            DROP TABLE parent;
+            -- allow: drop-table, drop-column, orphans, lost-primary-key
+            ALTER TABLE new RENAME TO parent;
+            """,
+            "3_c.sql": "UPDATE child SET price = NULL WHERE id % 2 = 0;",
+        ])
+        #expect(
+            review.findings.filter { $0.hasPrefix("3") } == [
+                """
+                3_c.sql:1: Column `price` of table `child` loses values: where id = 8, 3001 becomes NULL. Copy the values \
+                first, or change only those that are meant. [changed-values]
+                """
+            ])
+    }
+
     @Test("ends a file that runs on and on over generated rows, and names it")
     func stepLimit() throws {
         let sql = """
