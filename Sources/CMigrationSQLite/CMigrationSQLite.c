@@ -28,13 +28,18 @@ const char *sqlite3_errstr(int);
 sqlite3 *sqlite3_db_handle(sqlite3_stmt *);
 int sqlite3_column_type(sqlite3_stmt *, int);
 long long sqlite3_column_int64(sqlite3_stmt *, int);
+double sqlite3_column_double(sqlite3_stmt *, int);
+const unsigned char *sqlite3_column_text(sqlite3_stmt *, int);
+const void *sqlite3_column_blob(sqlite3_stmt *, int);
+int sqlite3_column_bytes(sqlite3_stmt *, int);
 int sqlite3_table_column_metadata(
     sqlite3 *, const char *, const char *, const char *, const char **, const char **, int *, int *, int *);
 int sqlite3_file_control(sqlite3 *, const char *, int, void *);
 int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
 int sqlite3_db_config(sqlite3 *, int, ...);
 
-enum { ok = 0, integer_type = 1, deferred_foreign_keys = 10, data_version = 35 };
+enum { ok = 0, deferred_foreign_keys = 10, data_version = 35 };
+enum { integer_type = 1, real_type = 2, text_type = 3, blob_type = 4 };
 
 void app_migrations_reset_statements(app_migrations_connection *connection) {
     sqlite3_stmt *statement = sqlite3_next_stmt((sqlite3 *)connection, 0);
@@ -118,6 +123,19 @@ int app_migrations_integer(app_migrations_statement *statement, int column, int6
     int is_integer = sqlite3_column_type((sqlite3_stmt *)statement, column) == integer_type;
     *integer = sqlite3_column_int64((sqlite3_stmt *)statement, column);
     return is_integer;
+}
+
+int app_migrations_value(
+    app_migrations_statement *statement, int column, int64_t *integer, double *real, const void **bytes,
+    int *count) {
+    sqlite3_stmt *row = (sqlite3_stmt *)statement;
+    int type = sqlite3_column_type(row, column);
+    if (type == integer_type) *integer = sqlite3_column_int64(row, column);
+    if (type == real_type) *real = sqlite3_column_double(row, column);
+    if (type == text_type) *bytes = sqlite3_column_text(row, column);
+    if (type == blob_type) *bytes = sqlite3_column_blob(row, column);
+    *count = type == text_type || type == blob_type ? sqlite3_column_bytes(row, column) : 0;
+    return type;
 }
 
 void app_migrations_column_metadata(

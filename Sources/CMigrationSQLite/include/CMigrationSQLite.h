@@ -67,6 +67,12 @@ const char *app_migrations_message(app_migrations_statement *statement);
 /// Reads a column of the current row. Returns 1 if it holds an integer, and 0 otherwise.
 int app_migrations_integer(app_migrations_statement *statement, int column, int64_t *integer);
 
+/// Reads a column of the current row, of whatever type: 1 for an integer, 2 for a real, 3 for a text in UTF-8, 4 for a blob, and 5
+/// for null (https://sqlite.org/c3ref/c_blob.html). Bytes stay where they are until the next row.
+int app_migrations_value(
+    app_migrations_statement *statement, int column, int64_t *integer, double *real, const void **bytes,
+    int *count);
+
 /// Looks up the declared type and the collation of a column of the main database. Both are NULL if it is unknown, and
 /// live until the schema changes.
 void app_migrations_column_metadata(

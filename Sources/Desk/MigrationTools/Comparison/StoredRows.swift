@@ -37,27 +37,8 @@ package struct StoredRows: Sendable {
     static func forEach(
         _ db: Database, _ table: SQLName, _ columns: [SQLName], _ body: ([StoredValue]) -> Void
     ) throws {
-        // A text is read as a blob: GRDB ends it at a NUL, and repairs what is not UTF-8.
-        let values = columns.map {
-            "CASE typeof(\($0.sql)) WHEN 'text' THEN CAST(\($0.sql) AS BLOB) ELSE \($0.sql) END"
-        }
-        // SQLite limits the columns of a result as it limits those of a table (limits.html), so that each number
-        // says of many values whether they are texts.
-        let flags = stride(from: 0, to: columns.count, by: flagsPerNumber).map { start in
-            columns[start...].prefix(flagsPerNumber).enumerated()
-                .map { "((typeof(\($1.sql)) = 'text') << \($0))" }.joined(separator: " | ")
-        }
-        let cursor = try Row.fetchCursor(
-            db, sql: "SELECT \((values + flags).joined(separator: ", ")) FROM \(table.inMain)")
-        while let row = try cursor.next() {
-            let all = Array(row.databaseValues)
-            body(
-                columns.indices.map { index in
-                    let number = Int64.fromDatabaseValue(all[columns.count + index / flagsPerNumber]) ?? 0
-                    return StoredValue(all[index], isText: number >> (index % flagsPerNumber) & 1 == 1)
-                })
-        }
+        let statement = try db.makeStatement(sql: "SELECT \(columns.sql) FROM \(table.inMain)")
+        let cursor = try Row.fetchCursor(statement)
+        while try cursor.next() != nil { body(columns.indices.map { StoredValue(statement, column: $0) }) }
     }
-
-    private static let flagsPerNumber = 32
 }

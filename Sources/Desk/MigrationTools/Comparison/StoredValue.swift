@@ -1,3 +1,4 @@
+import CMigrationSQLite
 package import Foundation
 package import GRDB
 import MigrationDiagnostics
@@ -24,10 +25,22 @@ package enum StoredValue: Hashable, Sendable {
         }
     }
 
-    /// Creates a value that was read as a blob if it is a text.
-    init(_ value: DatabaseValue, isText: Bool) {
-        self.init(value)
-        if isText, case .blob(let data) = self { self = .text(Array(data)) }
+    /// Reads a column of a statement's current row.
+    ///
+    /// GRDB ends a text at a NUL, and repairs what is not UTF-8.
+    init(_ statement: Statement, column: Int) {
+        var (integer, real): (Int64, Double) = (0, 0)
+        var (start, count): (UnsafeRawPointer?, Int32) = (nil, 0)
+        let type = app_migrations_value(
+            statement.sqliteStatement, Int32(column), &integer, &real, &start, &count)
+        let bytes = UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
+        switch type {
+        case 1: self = .integer(integer)
+        case 2: self = .real(real.bitPattern)
+        case 3: self = .text(Array(bytes))
+        case 4: self = .blob(Data(bytes))
+        default: self = .null
+        }
     }
 
     /// The value as SQL.
