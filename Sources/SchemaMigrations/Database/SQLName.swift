@@ -44,15 +44,28 @@ package struct SQLName: Sendable {
     package var folded: String { String(decoding: foldedBytes, as: UTF8.self) }
 
     private var foldedBytes: some Collection<UInt8> {
-        text.utf8.lazy.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+        text.utf8.lazy.map(\.folded)
     }
+}
+
+extension UInt8 {
+    /// The byte, in lower case if it is an ASCII letter.
+    fileprivate var folded: UInt8 { (0x41...0x5a).contains(self) ? self | 0x20 : self }
 }
 
 extension SQLName: Hashable {
     @inline(never)
     package static func == (first: SQLName, second: SQLName) -> Bool {
-        first.text.utf8.count == second.text.utf8.count
-            && first.foldedBytes.elementsEqual(second.foldedBytes)
+        // Several times as fast as to compare the folded bytes one by one, wherever they are.
+        var (first, second) = (first.text, second.text)
+        return first.withUTF8 { first in
+            second.withUTF8 { second in
+                first.count == second.count
+                    && first.indices.allSatisfy {
+                        first[$0] == second[$0] || first[$0].folded == second[$0].folded
+                    }
+            }
+        }
     }
 
     @inline(never)

@@ -355,10 +355,7 @@ private struct Kind {
             let pairs = present.indices
                 .filter { $0 + distance < present.count && $0 / distance % 2 == 0 }
                 .map { (present[$0], present[$0 + distance]) }
-            if isFirst, let all = try lostAtOnce(columns, pairs, of: table) {
-                lost = all
-                continue
-            }
+            if isFirst, let all = try lostAtOnce(columns, pairs, of: table) { return all.count }
             for (first, second) in pairs {
                 guard let changed = rows.exchanging(columns, first, second, of: table.name),
                     let found = try outcome(over: changed), found == base
