@@ -238,7 +238,9 @@ struct SchemaShape {
 
     /// Returns the foreign keys that another schema does not have.
     func keys(notIn other: SchemaShape) -> [ForeignKey] {
-        keys == other.keys ? [] : Array(Set(keys).subtracting(other.keys))
+        if keys == other.keys { return [] }
+        let known = Set(other.keys)
+        return keys.filter { !known.contains($0) }
     }
 
     /// Returns true if everything in the earlier schema still exists unchanged.
