@@ -139,7 +139,7 @@ struct LossTrial {
     /// Runs the migration over rows in a copy, and reads the tables that it may have changed.
     ///
     /// - Returns: the outcome, and the rows that the schema has accepted.
-    fileprivate func run(over rows: GeneratedRows) throws -> (outcome: Outcome, rows: GeneratedRows) {
+    fileprivate func run(over rows: GeneratedRows) throws -> (outcome: LossOutcome, rows: GeneratedRows) {
         var isReusable = false
         defer { if !isReusable { copies.close() } }
         let copy = try copies.copy(of: database)
@@ -155,100 +155,10 @@ struct LossTrial {
         }
         return try copy.writeWithoutTransaction { db in
             db.clearSchemaCache()
-            let outcome = try Outcome(db, without: unconcerned)
+            let outcome = try LossOutcome(db, without: unconcerned)
             isReusable = !scripts.isEmpty && scripts.allSatisfy(\.changesOnlyDatabase)
             return (outcome, accepted)
         }
-    }
-}
-
-/// A database in memory that becomes a copy of others, one after the other: to open one takes longer than to copy it.
-private final class CopyInMemory {
-    private var copy: DatabaseQueue?
-
-    deinit { close() }
-
-    func close() {
-        try? copy?.close()
-        copy = nil
-    }
-
-    /// Returns a copy of a database, in the place of the last one.
-    func copy(of database: DatabaseQueue) throws -> DatabaseQueue {
-        let copy = try copy ?? DatabaseQueue(configuration: database.configuration)
-        self.copy = copy
-        try database.backup(to: copy)
-        return copy
-    }
-}
-
-/// The rows of a database after a migration.
-private struct Outcome: Equatable {
-    struct Table: Equatable {
-        let columns: [SQLName]
-        var rows: [[StoredValue]: Int] = [:]
-    }
-
-    private(set) var tables: [SQLName: Table] = [:]
-
-    init(_ db: Database, without unconcerned: Set<SQLName>) throws {
-        for object in try SchemaObject.fetchAll(db)
-        where object.type == "table" && !unconcerned.contains(object.name) {
-            if object.isVirtual, FullTextTable(object)?.content != .own { continue }
-            let columns = try SQLName.fetchAll(
-                db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid",
-                arguments: [object.name])
-            guard !columns.isEmpty else { continue }
-            var table = Table(columns: columns)
-            try StoredRows.forEach(db, object.name, columns) { table.rows[$0, default: 0] += 1 }
-            tables[object.name] = table
-        }
-    }
-
-    // MARK: Chance
-
-    /// The columns in which two outcomes of the same rows differ, by their table.
-    func differences(from other: Outcome) -> [SQLName: Set<Int>] {
-        guard self != other else { return [:] }
-        var found: [SQLName: Set<Int>] = [:]
-        for (name, table) in tables {
-            guard let others = other.tables[name], table != others else { continue }
-            func values(_ table: Table, _ column: Int) -> [StoredValue: Int] {
-                table.rows.reduce(into: [:]) { $0[$1.key[column], default: 0] += $1.value }
-            }
-            found[name] = Set(table.columns.indices.filter { values(table, $0) != values(others, $0) })
-        }
-        return found
-    }
-
-    /// Returns the outcome with other values in columns that chance or time fills: what they stand beside.
-    ///
-    /// A random key means the row that has it, and those that refer to it.
-    func replacing(_ columns: [SQLName: Set<Int>]) -> Outcome {
-        guard !columns.isEmpty else { return self }
-        var meanings: [StoredValue: [String]] = [:]
-        func each(_ body: (_ name: SQLName, _ row: [StoredValue], _ count: Int, _ chance: Set<Int>) -> Void) {
-            for (name, table) in tables {
-                for (row, count) in table.rows { body(name, row, count, columns[name] ?? []) }
-            }
-        }
-        each { _, row, _, chance in
-            for column in chance where row[column] != .null { meanings[row[column]] = [] }
-        }
-        each { name, row, count, chance in
-            for (column, value) in row.enumerated() where meanings[value] != nil {
-                let rest = row.enumerated().map { chance.contains($0) || meanings[$1] != nil ? "?" : $1.sql }
-                meanings[value]?.append("\(name.folded).\(column): \(rest.joined(separator: ",")) \(count)")
-            }
-        }
-        let labels = meanings.mapValues { StoredValue.text(Array($0.sorted().joined(separator: "\n").utf8)) }
-        var copy = self
-        for (name, table) in tables {
-            copy.tables[name]?.rows = table.rows.reduce(into: [:]) { rows, row in
-                rows[row.key.map { labels[$0] ?? $0 }, default: 0] += row.value
-            }
-        }
-        return copy
     }
 }
 
@@ -256,7 +166,7 @@ private struct Outcome: Equatable {
 private struct Kind {
     private let trial: LossTrial
     private let rows: GeneratedRows
-    private let base: Outcome
+    private let base: LossOutcome
     /// The columns that chance or time fills.
     let chance: [SQLName: Set<Int>]
     private(set) var losses: [LossTrial.Loss] = []
@@ -291,7 +201,7 @@ private struct Kind {
     }
 
     private func loss(
-        of table: GeneratedRows.Table, _ kept: Outcome.Kept, _ earlier: LossTrial.Loss?
+        of table: GeneratedRows.Table, _ kept: LossOutcome.Kept, _ earlier: LossTrial.Loss?
     ) throws -> LossTrial.Loss {
         var loss = LossTrial.Loss(table: table.name, count: table.rows.count)
         var lost: Set<Int> = []
@@ -318,7 +228,7 @@ private struct Kind {
     }
 
     /// Returns the outcome over other rows; nil if the migration fails over them.
-    private func outcome(over rows: GeneratedRows) throws -> Outcome? {
+    private func outcome(over rows: GeneratedRows) throws -> LossOutcome? {
         do {
             return try trial.run(over: rows).outcome.replacing(chance)
         } catch let error as StepLimit.Reached {
@@ -383,65 +293,6 @@ private struct Kind {
         guard !changed.isEmpty, let found = try outcome(over: all) else { return nil }
         if found == base { return changed }
         return base.differs(from: found, inEachOf: changed, of: table) ? [] : nil
-    }
-}
-
-extension Outcome {
-    /// What of a table is there afterwards as it was, beside its key.
-    struct Kept {
-        var rows = false
-        /// The positions of the columns.
-        var columns: Set<Int> = []
-        var isAll = false
-    }
-
-    /// Returns whether some table has other values in the row of each of the keys.
-    func differs(from other: Outcome, inEachOf rows: Set<Int>, of table: GeneratedRows.Table) -> Bool {
-        guard !table.key.isEmpty else { return false }
-        let keys = rows.map { row in table.key.map { StoredValue(table.rows[row][$0]) } }
-        return tables.contains { name, found in
-            guard let others = other.tables[name], found.columns == others.columns else { return false }
-            let positions = table.key.compactMap { found.columns.firstIndex(of: table.columns[$0]) }
-            guard positions.count == table.key.count else { return false }
-            func byKey(_ rows: [[StoredValue]: Int]) -> [[StoredValue]: Set<[StoredValue]>] {
-                Dictionary(grouping: rows.keys) { row in positions.map { row[$0] } }.mapValues(Set.init)
-            }
-            let (mine, theirs) = (byKey(found.rows), byKey(others.rows))
-            return keys.allSatisfy { mine[$0] != nil && theirs[$0] != nil && mine[$0] != theirs[$0] }
-        }
-    }
-
-    /// Finds the rows of a table in those with the same columns, which needs no trial.
-    func keeps(_ table: GeneratedRows.Table) -> Kept {
-        var kept = Kept()
-        let stored = table.rows.map { $0.map { StoredValue($0) } }
-        for (name, other) in tables {
-            let positions = table.columns.map { other.columns.firstIndex(of: $0) }
-            let key = table.key.isEmpty ? Array(positions.indices) : table.key
-            guard key.allSatisfy({ positions[$0] != nil }) else { continue }
-            func values(_ row: [StoredValue]) -> [StoredValue] {
-                key.compactMap { positions[$0] }.map { row[$0] }
-            }
-            let found = Dictionary(other.rows.keys.map { (values($0), $0) }, uniquingKeysWith: { $1 })
-            // Rows without a key may be alike.
-            if table.key.isEmpty, Set(stored).count < stored.count {
-                let counts = other.rows.reduce(into: [:]) { $0[values($1.key), default: 0] += $1.value }
-                let wanted = stored.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-                guard wanted.allSatisfy({ counts[$0.key, default: 0] >= $0.value }) else { continue }
-            }
-            let pairs = stored.map { row in (row, found[key.map { row[$0] }]) }
-            guard pairs.allSatisfy({ $1 != nil }) else { continue }
-            let columns = Set(
-                positions.enumerated().filter { column, position in
-                    position.map { position in pairs.allSatisfy { $0[column] == $1?[position] } } == true
-                }.map(\.offset))
-            // Another table may have the same ids.
-            guard name == table.name || !columns.subtracting(table.key).isEmpty else { continue }
-            kept.rows = true
-            kept.columns.formUnion(columns)
-        }
-        kept.isAll = kept.rows && kept.columns.count == table.columns.count
-        return kept
     }
 }
 
