@@ -116,7 +116,8 @@ public struct Adoption {
     /// No one had the app before it had this manager: an install without a record is fresh.
     ///
     /// - Warning: In an app that people already have, this takes their data for that of a new install, and its steps
-    ///   never run.
+    ///   never run. Tables that nothing explains are an error, `undecided`; in a store's own database that has a ledger, every
+    ///   step runs.
     public static var newApp: Adoption { Adoption { nil } }
 
     /// Adopts an install at a version if a file exists.

@@ -88,7 +88,7 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
             let keys = ranges.joined(separator: ", ")
             return """
                 \(table.name): \(table.saved) saved, \(table.unreadable) unreadable, \(table.refused) refused, \
-                \(table.orphaned) without parent, \(table.missingPages) pages missing\(keys.isEmpty ? "" : " (keys \(keys))")
+                \(table.orphaned) without parent, \(table.missingPages) \(table.missingPages == 1 ? "page" : "pages") missing\(keys.isEmpty ? "" : " (keys \(keys))")
                 """
         }
         let record = hasLostRecord ? ", no record of managers" : ""

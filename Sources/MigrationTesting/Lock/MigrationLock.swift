@@ -68,7 +68,7 @@ public struct MigrationLock: Sendable {
     public func verify(_ source: some MigrationSource) throws {
         guard let locked = try locked() else {
             throw MigrationError(
-                .misuse, at: .file(url.lastPathComponent), "is missing",
+                .misuse, at: .file(url.lastPathComponent), "there is no such file",
                 remedy: "Write it with MigrationLock.record(_:), and commit it.")
         }
         try check(LockDifference.all(from: locked, to: LockedMigration.all(of: source, configuration)))
