@@ -163,9 +163,11 @@ extension Promises {
             app.step(retried.id).map({ app.steps(of: $0.manager, in: release).contains($0) })
                 ?? (places[self.place(of: retried)]?.fatal[retried.id]?.release == release)
         {
+            // Nothing is retried where a newer release holds the place back.
+            let isHeld = isDowngrade(self.place(of: retried), app.manager(of: retried))
             forgetDeaths(
                 in: retried.id, self.place(of: retried),
-                isCertain: !outcome.died || outcome.entered.contains(retried.id))
+                isCertain: !isHeld && (!outcome.died || outcome.entered.contains(retried.id)))
         }
         guard let id = outcome.diedIn else { return }
         let place = id < 0 ? store : app.place(of: id)

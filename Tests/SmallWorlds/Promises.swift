@@ -12,8 +12,8 @@
 ///
 /// - Values that an older release writes after a newer one has been launched stay in their form, and a later step may
 ///   destroy that. The app learns of them from `returnedFromDowngrade`.
-/// - An install that the app itself takes for a new one, though it has data, keeps that data in its form, also where files
-///   come back from before. Files are not imported then, and a later step deletes them where evidence of the old install
+/// - An install that the app itself takes for a new one, though it has data, or since it has lost its store, keeps that data
+///   in its form, also where files come back from before. Files are not imported then, and a later step deletes them where evidence of the old install
 ///   comes back, such as its database.
 /// - What `adopting` says is said of the install: a database from before the app had this package, put in the place of a
 ///   newer one, is taken to be at that version.
@@ -142,6 +142,8 @@ package struct Promises: Sendable {
                 places[.files]?.isOld == true
                 && (app.managers[step.manager].adopting == .newApp || life?.newIn != nil
                     || !seen.contains { $0.isNamed && $0.release == 1 })
+            // Nor is that of an install that has lost its store, and was new then.
+            let isTakenForNew = places[.files]?.isForgotten == true && life?.newIn != nil
             // What comes back from a backup is not imported again, nor where there was nothing to import.
             let isUnneeded =
                 life?.unneeded.contains(step.id) == true
@@ -152,7 +154,7 @@ package struct Promises: Sendable {
                 places[step.place].map {
                     $0.skipped.contains(step.id) || $0.maybeSkipped.contains(step.id)
                 } ?? false
-            return isDenied || isUnneeded || isSkipped
+            return isDenied || isTakenForNew || isUnneeded || isSkipped
                 || places[step.place]?.data.runs[step.id] != nil
                 || found[step.place]?.values[key + Step.importOffset] != nil
         }
@@ -351,11 +353,15 @@ package struct Promises: Sendable {
 
     /// A deferred step may be left undone when it fails, or when the process has died in it too often in this build.
     ///
-    /// That others fail is no excuse.
+    /// That others fail is no excuse, unless these have to be done before it.
     private func isExcused(_ step: Step, _ outcome: SmallOutcome) -> Bool {
         guard step.isDeferred else { return false }
         return outcome.postponed.contains(step.id) || outcome.failed[step.id] != nil
             || mayBeGivenUp(step.id, in: step.place) && !outcome.entered.contains(step.id)
+            || app.steps(of: step.manager, in: release).contains { other in
+                app.deadline(of: other, in: release).map { $0 <= step.version } == true
+                    && isExcused(other, outcome)
+            }
     }
 
     /// A new install gets the steps that are for new installs, however often its first launch is cut short.

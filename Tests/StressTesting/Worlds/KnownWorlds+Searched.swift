@@ -231,6 +231,38 @@ extension KnownWorld {
                 ], managers: two),
             [.oldInstall, .twice(2, .lose(0)), .restore(.files, after: 1), .launch(2)]),
         KnownWorld(
+            "a deferred step waits for one that another step has already finished elsewhere",
+            SmallApp(
+                steps: [
+                    .init(20, .rows, in: .database(0), manager: 1),
+                    .init(21, .transaction, in: .database(1), manager: 1, finishes: 20),
+                    .init(30, .cursor, in: .database(0), manager: 1),
+                ], managers: [.init(), .init(adopting: .tables)]),
+            [
+                .launch(2), .twice(1, .replace(0)), .launch(3), .runDeferred(batches: nil, .postpones(20)),
+            ]),
+        KnownWorld(
+            "a downgrade retries nothing, and forgets no death",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), onFreshInstall: .only),
+                    .init(30, .cursor, in: .database(0), manager: 1),
+                ], managers: two),
+            [
+                .launch(3, .whole, .dies(before: 3)), .launch(3, .whole, .dies(before: 3)), .launch(3),
+                .launch(2, .retrying(.step(10))), .launch(3),
+            ], endsWith: "gaveUp"),
+        KnownWorld(
+            "an install that has lost its store and was new then imports no files",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1)), .init(21, .removal),
+                    .init(30, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(adopting: .tables), .init(adopting: .tables)], storeInDatabase: true),
+            [
+                .launch(1), .write(.insert), .lose(.database(0)), .launch(2), .twice(1, .lose(0)), .launch(3),
+            ]),
+        KnownWorld(
             "what a build has been answered for one manager is no evidence for another in its next launch",
             SmallApp(
                 steps: [
