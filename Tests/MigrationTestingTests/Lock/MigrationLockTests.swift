@@ -182,7 +182,8 @@ struct MigrationLockTests {
         }
         #expect(
             missing.description
-                == "Migrations.lock: there is no such file. Write it with MigrationLock.record(_:), and commit it.")
+                == "Migrations.lock: there is no such file. Write it with MigrationLock.record(_:), and commit it."
+        )
         try lock.record(migrator(Array(Self.shipped.dropLast())))
         let error = try #require(throws: MigrationError.self) {
             try lock.verify(migrator(Self.shipped))
