@@ -202,10 +202,6 @@ final class DeferredRun: Run {
         return false
     }
 
-    override func reason(for error: any Error) -> (any Error)? {
-        input.reasonToStop ?? (error is CancellationError && isOver() ? error : nil)
-    }
-
     override func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {
         StepProgress(totalUnitCount: 1)
     }

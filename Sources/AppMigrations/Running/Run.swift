@@ -71,7 +71,7 @@ class Run {
 
     /// Returns the reason for which the run ended a step; nil if the step has failed by itself.
     func reason(for error: any Error) -> (any Error)? {
-        input.reasonToStop ?? (error is CancellationError && Task.isCancelled ? error : nil)
+        input.reasonToStop ?? (error is CancellationError && (Task.isCancelled || isOver()) ? error : nil)
     }
 
     func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {

@@ -72,7 +72,7 @@ struct LossOutcome: Equatable {
 }
 
 extension LossOutcome {
-    /// What of a table is there afterwards as it was, beside its key.
+    /// The part of a table that is there afterwards as it was, beside its key.
     struct Kept {
         var rows = false
         /// The positions of the columns.

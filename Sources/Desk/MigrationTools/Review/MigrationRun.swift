@@ -19,7 +19,7 @@ struct MigrationRun {
     private(set) var failed: [String] = []
 
     private var synchronized: SynchronizedTables
-    /// What stands in for what the app adds to SQLite; nil if the app itself runs the migrations.
+    /// The stand-ins for what the app adds to SQLite; nil if the app itself runs the migrations.
     private let standIns: StandIns?
     /// The first file that could not be tried; nil if one has failed by its own fault before.
     private var firstUntried: String?

@@ -69,7 +69,7 @@ package struct MissingPart {
         return "It was not tried, because \(reason)."
     }
 
-    /// What to write where.
+    /// The line to write, and the file.
     var remedy: String {
         let declaration = "\(standIn.declaration)\(standIn.isPure ? " pure" : "")".quoted
         return switch cause {
