@@ -170,11 +170,12 @@ extension Promises {
     }
 
     private func startInNewDatabase(_ place: Place, of manager: Int, _ release: SmallRelease) -> Start {
+        let isCertain = places[store]?.managers[manager]?.isCertain ?? true
         func begins(_ floor: Int, isFresh: Bool = false, owesOnly: Bool? = false) -> Start {
             .begins(
                 Beginning(
-                    floor: floor, isCertain: places[store]?.managers[manager]?.isCertain ?? true,
-                    isFresh: isFresh, owesRun: true, owesOnly: owesOnly))
+                    floor: floor, isCertain: isCertain, isFresh: isFresh, owesRun: true,
+                    owesOnly: isCertain || owesOnly == true ? owesOnly : nil))
         }
         switch start(of: manager, in: store, release) {
         case .undecided: return .undecided
@@ -230,9 +231,12 @@ extension Promises {
         let launched =
             isExact || isAnswered ? nil : earliest(of: seen.filter { !$0.isNamed }, before: release)
         // Tables that an app with this package has made mean nothing to a line of versions of its own.
+        // Tables are old if an older release has noted its launch beside them, before it has died.
+        let isVague = app.managers[manager].adopting == .tables && isVague(.database(0))
         // Where a launch is later than the bound, that is what has been seen, and no answer.
         return Beginning(
-            floor: max(10, launched ?? 10), isCertain: isExact || !app.managers[manager].hasOwnLine,
+            floor: max(10, launched ?? 10),
+            isCertain: isExact || !app.managers[manager].hasOwnLine && !isVague,
             owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
             isAnswer: launched ?? 10 <= 10)
     }

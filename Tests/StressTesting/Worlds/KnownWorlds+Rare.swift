@@ -31,6 +31,17 @@ extension KnownWorld {
                 .call(.replaceRecord(manager: 1, assuming: 10)), .launch(3),
             ]),
         KnownWorld(
+            "a launch that has only found a death leaves no version by which tables are old",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(30, .transaction, in: .database(1), manager: 1, onFreshInstall: .only),
+                ], move: .init(20), managers: [.init(adopting: .tables), .init(adopting: .tables)]),
+            [
+                .launch(3, .whole, .dies(before: 3)), .launch(2, .whole, .dies(before: 2)),
+                .launch(3, .whole, .dies(before: 8)), .launch(3),
+            ]),
+        KnownWorld(
             "a step for new installs may run where a newer release may have held the launch back",
             SmallApp(
                 steps: [
