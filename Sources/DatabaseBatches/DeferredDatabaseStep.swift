@@ -43,17 +43,17 @@ struct DeferredDatabaseStep: BatchWork {
     }
 
     private func run(_ batch: Batch, _ body: BatchBody, _ db: Database) throws -> BatchOutcome {
-        let (manager, version) = (batch.settlement.manager, batch.settlement.version)
+        let (manager, id) = (batch.settlement.manager, batch.settlement.work.id)
         let record = try place.state(of: manager, db).record(of: manager)
-        guard let record, !record.hasSettled(version) else { return .endedElsewhere }
-        var position = try record.position(of: version) ?? batches.begin(db)
+        guard let record, !record.hasSettled(id) else { return .endedElsewhere }
+        var position = try record.position(of: id) ?? batches.begin(db)
         let start = ContinuousClock.now
         let isAtEnd = try batches.run(batch.part, &position, body, db)
         let duration = ContinuousClock.now - start
         let isDone = isAtEnd && position.setAside.isEmpty
         try place.update(manager, db) { stored in
             if isDone { return try batch.settlement.record(in: &stored) }
-            try stored.apply(.moved(WorkID(version), position), toRecordOf: manager)
+            try stored.apply(.moved(id, position), toRecordOf: manager)
         }
         if isDone { return .done }
         // The other rows that are set aside come next.

@@ -257,12 +257,7 @@ extension SmallApp {
     private var hasSoundPlaces: Bool {
         for (index, step) in steps.enumerated() {
             for other in steps[..<index] where other.version == step.version {
-                let isOnePlace =
-                    storeInDatabase
-                    && [step.place, other.place].allSatisfy {
-                        $0 == .files || $0 == .database(0)
-                    }
-                if other.manager != step.manager || other.place == step.place || isOnePlace { return false }
+                if other.manager != step.manager || other.place == step.place { return false }
             }
         }
         let (copy, removal) = (steps.first { $0.work == .imports }, steps.first { $0.work == .removal })

@@ -50,7 +50,7 @@ package struct NoWork: Error {
 extension MigrationRecord {
     /// The versions whose steps are settled, ascending.
     package var settled: [AppVersion] {
-        work.filter { $0.key.kind == .step && $0.value.isSettled }.map(\.key.version).sorted()
+        work.filter { $0.key.isStep && $0.value.isSettled }.map(\.key.version).sorted()
     }
 
     /// The work that is written down as running.

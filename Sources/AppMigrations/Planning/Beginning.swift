@@ -244,7 +244,7 @@ struct Beginnings {
         guard let start = formers.compactMap(\.record.start).min() else { return nil }
         var record = MigrationRecord(start: start)
         for former in formers {
-            for (id, state) in former.record.work where id.kind == .step && id.version < former.end {
+            for (id, state) in former.record.work where id.isStep && id.version < former.end {
                 if record[id]?.isSettled != true { record[id] = state }
             }
             record.databases.note(former.record.databases)
@@ -280,7 +280,7 @@ extension Beginning {
             record.isInOldInstall = fresh == .database
             // What a new install needs besides its tables, a new database of an old one does not.
             for step in steps where fresh == .database && step.onFreshInstall == .only {
-                record.settle(step.version, as: .notNeeded)
+                record.settle(step.id, as: .notNeeded)
             }
             return record
         case .at(let version, let reason):
@@ -289,9 +289,9 @@ extension Beginning {
             if version.release > request.current.release { record.highest = version }
             for step in steps {
                 if hasMovedHere(step) {
-                    record.settle(step.version)
+                    record.settle(step.id)
                 } else if reason == .lostNew, step.version.release == version {
-                    record.settle(step.version, as: .notNeeded)
+                    record.settle(step.id, as: .notNeeded)
                 } else if step.version <= version, step.isOwed(where: reason) {
                     record[step.id] = .open(OpenWork(isOwed: true))
                 }

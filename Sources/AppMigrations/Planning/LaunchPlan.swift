@@ -160,7 +160,7 @@ final class LaunchPlan: Sendable {
     /// The deferred steps that wait, and of which no launch has noted where they begin.
     var unprepared: [PendingStep] {
         guard request.stop == nil else { return [] }
-        return deferred.filter { places[$0.place].record?.position(of: $0.step.version) == nil }
+        return deferred.filter { places[$0.place].record?.position(of: $0.step.id) == nil }
     }
 
     /// True if a launch has completed what deferred steps build on.

@@ -9,6 +9,8 @@ extension LaunchPlan {
         let state: PlaceState
         /// The record with which this launch begins its work; nil if the manager does not begin here.
         let record: MigrationRecord?
+        /// The steps whose counterparts the record has, and the app has no more.
+        let carriedOver: [WorkID]
         /// The settled work that this launch does again.
         let reopened: [WorkID]
         /// The managers whose steps come to this one in this launch.
@@ -34,11 +36,15 @@ extension LaunchPlan {
                     !isMadeAnew && store?.hasMovedAway(step) == true
                 }
             for (id, state) in state.lostRecord?.settled ?? [:] { record?[id] = state }
-            if case .downgrade(let later) = beginning {
-                launch = .downgrade(from: later)
-            } else {
-                launch = record?.launch(current: request.current, build: request.build) ?? .freshInstall
-            }
+            let launch: Launch =
+                if case .downgrade(let later) = beginning {
+                    .downgrade(from: later)
+                } else {
+                    record?.launch(current: request.current, build: request.build) ?? .freshInstall
+                }
+            self.launch = launch
+            carriedOver = record.map { steps.carriedOver(to: $0, in: launch) } ?? []
+            if !carriedOver.isEmpty { record?.apply(.carriedOver(carriedOver)) }
             record?.apply(.begun(launch, current: request.current, due: steps.closures))
             if case .downgrade = launch {
                 reopened = []
@@ -65,8 +71,12 @@ extension LaunchPlan {
         private func hasMovedAway(_ step: MigrationStep) -> Bool {
             // A newer app may still have it here.
             if case .downgrade = launch { return false }
-            guard record?[step.id] == .done || record?[step.id] == .skipped else { return false }
-            return !steps.closures.contains { $0.version == step.version }
+            guard let record, !steps.closures.contains(where: { $0.version == step.version }) else {
+                return false
+            }
+            return [step.id, step.id.counterpart].contains { id in
+                id.map { record[$0] == .done || record[$0] == .skipped } ?? false
+            }
         }
 
         /// The steps that the beginning of this launch has found not to be needed.

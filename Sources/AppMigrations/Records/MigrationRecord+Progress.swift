@@ -10,7 +10,7 @@ extension MigrationRecord {
         else { return false }
         // Closures for a version change are forgotten when the launch is complete.
         return other.work.allSatisfy { id, state in
-            guard id.kind == .step, work[id]?.isSettled != true else { return true }
+            guard id.isStep, work[id]?.isSettled != true else { return true }
             guard case .open(let before) = state else { return false }
             let now = open(id) ?? OpenWork()
             return (now.isOwed || !before.isOwed) && now.position?.done ?? 0 >= before.position?.done ?? 0
@@ -21,7 +21,7 @@ extension MigrationRecord {
     ///
     /// A line about a step that was skipped may be one of a step that was given up, and goes on in a later release.
     package func knows(_ step: SettledStep) -> Bool {
-        guard step.work.id.kind == .step, step.outcome != .skipped else { return true }
-        return hasSettled(step.version) || isOwed(step.work.id) || start.map { step.version <= $0 } ?? false
+        guard step.work.id.isStep, step.outcome != .skipped else { return true }
+        return hasSettled(step.work.id) || isOwed(step.work.id) || start.map { step.version <= $0 } ?? false
     }
 }

@@ -62,7 +62,7 @@ extension MigrationRecord {
     func isDone(_ id: WorkID) -> Bool { work[id]?.isSettled ?? (start.map { id.version <= $0 } ?? false) }
 
     /// Returns true if a step has run, or was not needed, or was skipped.
-    package func hasSettled(_ version: AppVersion) -> Bool { work[WorkID(version)]?.isSettled ?? false }
+    package func hasSettled(_ id: WorkID) -> Bool { work[id]?.isSettled ?? false }
 
     /// The open work with an id, as far as something is known of it.
     package func open(_ id: WorkID) -> OpenWork? {
@@ -73,7 +73,7 @@ extension MigrationRecord {
     func isOwed(_ id: WorkID) -> Bool { open(id)?.isOwed ?? false }
 
     /// Returns where a deferred step is; nil unless a launch has prepared it.
-    package func position(of version: AppVersion) -> StepPosition? { open(WorkID(version))?.position }
+    package func position(of id: WorkID) -> StepPosition? { open(id)?.position }
 
     /// Changes open work; settled work stays as it is.
     package mutating func changeOpen(_ id: WorkID, _ change: (inout OpenWork) -> Void) {
@@ -117,8 +117,12 @@ extension MigrationRecord {
     }
 
     /// Notes that a step has come to its end, or is not needed.
-    package mutating func settle(_ version: AppVersion, as state: WorkState = .done) {
-        work[WorkID(version)] = state
+    package mutating func settle(_ id: WorkID, as state: WorkState = .done) { work[id] = state }
+
+    /// Takes what is known of a step's counterpart for what is known of the step.
+    mutating func carryOver(_ id: WorkID) {
+        guard work[id] == nil, let counterpart = id.counterpart else { return }
+        work[id] = work[counterpart]
     }
 }
 
@@ -162,7 +166,7 @@ extension MigrationRecord {
 
     /// The highest version that this record knows to be done: a pending step below it is out of order.
     package var reached: AppVersion? {
-        let settled = work.lazy.filter { $0.key.kind == .step && $0.value.isSettled }.map(\.key.version)
+        let settled = work.lazy.filter { $0.key.isStep && $0.value.isSettled }.map(\.key.version)
         return [settled.max(), completed].compactMap(\.self).max()
     }
 

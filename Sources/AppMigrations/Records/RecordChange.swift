@@ -4,6 +4,8 @@
 package enum RecordChange: Sendable {
     /// A launch begins its work. On a new install, work of which the record says nothing has these states.
     case begun(Launch, current: AppVersion, newInstall: [WorkID: WorkState])
+    /// The app has steps in the database that is the store which it had outside it, or the other way round.
+    case carriedOver([WorkID])
     /// Work begins; for a schema step, with so many migrations.
     case started(WorkID, OpenWork.Start, remaining: Int?, isRetry: Bool)
     /// Work has come to its end.
@@ -40,6 +42,7 @@ extension MigrationRecord {
                 for (id, state) in states where self[id] == nil { self[id] = state }
             }
             begin(launch, current: current)
+        case .carriedOver(let ids): for id in ids { carryOver(id) }
         case .started(let id, let start, let remaining, let isRetry):
             changeOpen(id) { $0.begin(start, remaining: remaining, isRetry: isRetry) }
         // The ledger has a schema step, and nothing else of it is kept.

@@ -51,7 +51,7 @@ extension LaunchPlan {
             if run?.ended.contains(work) == true { return nil }
             let record = places[pending.place].record
             return PendingWork(
-                deferred: work, run?.positions[work] ?? record?.position(of: pending.step.version))
+                deferred: work, run?.positions[work] ?? record?.position(of: pending.step.id))
         }
     }
 
@@ -61,7 +61,7 @@ extension LaunchPlan {
             if pending.step.isDeferred {
                 let record = places[pending.place].record
                 var work = PendingWork(
-                    deferred: work(of: pending), record?.position(of: pending.step.version))
+                    deferred: work(of: pending), record?.position(of: pending.step.id))
                 work.isDeferred = false
                 return work
             }

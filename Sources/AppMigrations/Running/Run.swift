@@ -117,7 +117,7 @@ extension Run {
 
     /// Notes that this run has done a step.
     func noteDone(_ pending: LaunchPlan.PendingStep, in duration: Duration) {
-        if pending.step.id.kind == .step { tally.completed.append(plan.work(of: pending)) }
+        if pending.step.id.isStep { tally.completed.append(plan.work(of: pending)) }
         tally.duration += duration
         noteEnded(pending)
     }

@@ -37,6 +37,16 @@ package final class MigrationStep: Sendable {
         case batches
         /// The closures for a change of the app's version.
         case versionChange
+
+        /// Returns the kind of work that a place records.
+        fileprivate func id(in place: PlaceID) -> WorkID.Kind {
+            switch self {
+            case .versionChange: .versionChange
+            case .schemaStep: .schemaStep
+            case .transaction, .batches: .step
+            case .closure, .deferredClosure: place == .store ? .step : .closure
+            }
+        }
     }
 
     /// Creates the work of running the closures for a version change, which comes after all steps.
@@ -59,7 +69,7 @@ package final class MigrationStep: Sendable {
         self.number = number
         self.source = source
         isSchemaStep = kind == .schemaStep
-        id = WorkID(version, kind == .versionChange ? .versionChange : isSchemaStep ? .schemaStep : .step)
+        id = WorkID(version, kind.id(in: place))
         isDeferred = kind == .batches || kind == .deferredClosure
     }
 

@@ -23,6 +23,20 @@ struct PlaceSteps: Sendable {
     /// True if some of them work in a database.
     var worksInDatabases: Bool { !schemaSteps.isEmpty || closures.contains(where: \.worksInDatabase) }
 
+    /// Returns the steps whose counterparts a record has, and the app has no more: it has moved them into the database that is
+    /// the store, or out of it.
+    func carriedOver(to record: MigrationRecord, in launch: Launch) -> [WorkID] {
+        // A newer app may still have both.
+        if case .downgrade = launch { return [] }
+        guard id != .store else { return [] }
+        return closures.compactMap { step in
+            guard record[step.id] == nil, let counterpart = step.id.counterpart, record[counterpart] != nil,
+                !closures.contains(where: { $0.id == counterpart })
+            else { return nil }
+            return step.id
+        }
+    }
+
     /// Returns true if a step has a condition that can be asked.
     ///
     /// Before the step has run, there may be nothing yet that its condition could ask about, as while a schema step that it

@@ -242,15 +242,10 @@ struct Registration: Sendable {
     /// Versions are unique and ascending place by place, so that a loop over several databases may register the same
     /// versions.
     private func checkVersions(of steps: [MigrationStep], _ note: Note) {
-        struct Slot: Hashable {
-            let version: AppVersion
-            let isSchemaStep: Bool
-        }
-        var taken: [Slot: MigrationStep] = [:]
+        var taken: [WorkID: MigrationStep] = [:]
         var highest: MigrationStep?
         for step in steps {
-            let slot = Slot(version: step.version, isSchemaStep: step.isSchemaStep)
-            if let other = taken[slot] {
+            if let other = taken[step.id] {
                 note(
                     step, "is registered twice, first at \(other.line)",
                     step.isSchemaStep
@@ -269,7 +264,7 @@ struct Registration: Sendable {
                     step, "is above the current version \(current)",
                     "Raise the app's version, or register the step when it is reached.")
             }
-            taken[slot] = taken[slot] ?? step
+            taken[step.id] = taken[step.id] ?? step
             if highest.map({ $0.version < step.version }) ?? true { highest = step }
         }
     }

@@ -2,16 +2,15 @@ import Foundation
 
 /// Records a step in the transaction that does it, once its work is done.
 package struct Settlement: Sendable {
-    let work: MigrationWork
+    package let work: MigrationWork
     let appVersion: AppVersion
     let started: ContinuousClock.Instant
 
     package var manager: String { work.manager }
-    package var version: AppVersion { work.version }
 
     /// Returns true if another process has done the step since this one looked.
     package func isRecorded(in state: StoreState) throws -> Bool {
-        try state.record(of: manager)?.hasSettled(version) ?? false
+        try state.record(of: manager)?.hasSettled(work.id) ?? false
     }
 
     /// Records the step.

@@ -35,7 +35,7 @@ public struct MigrationWork: Sendable, Hashable {
     public let database: String?
 
     /// The kind of the work.
-    public var kind: Kind { Kind(kind: id.kind) }
+    public var kind: Kind { Kind(kind: id.kind.forPeople) }
 
     /// The version that the work is registered for; for a version change, the app's; 0 for a schema step without one.
     public var version: AppVersion { id.version }

@@ -2,6 +2,8 @@
 package struct WorkID: Sendable, Hashable {
     package enum Kind: String, Sendable, Codable, CaseIterable {
         case step
+        /// A step outside databases, where the store is in one: the version can have a step in that database, too.
+        case closure
         case schemaStep = "schema step"
         case versionChange = "version change"
 
@@ -9,10 +11,14 @@ package struct WorkID: Sendable, Hashable {
         fileprivate var rank: Int {
             switch self {
             case .step: 0
-            case .schemaStep: 1
-            case .versionChange: 2
+            case .closure: 1
+            case .schemaStep: 2
+            case .versionChange: 3
             }
         }
+
+        /// The kind as people know it: they see where a step works by the database's name.
+        var forPeople: Kind { self == .closure ? .step : self }
     }
 
     package let kind: Kind
@@ -29,7 +35,16 @@ extension WorkID {
     var givenVersion: AppVersion? { version == .zero ? nil : version }
 
     /// The work in words, as in `schema step 2.0`; without a version where none was given.
-    var title: String { givenVersion.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
+    var title: String {
+        let kind = kind.forPeople.rawValue
+        return givenVersion.map { "\(kind) \($0)" } ?? kind
+    }
+
+    /// True for a step, in a database or not.
+    package var isStep: Bool { kind.forPeople == .step }
+
+    /// The step of the same version in the database that is the store, or outside it; nil for other work.
+    var counterpart: WorkID? { isStep ? WorkID(version, kind == .step ? .closure : .step) : nil }
 
     /// Hashes the version alone: few versions have work of two kinds in one place.
     package func hash(into hasher: inout Hasher) { hasher.combine(version) }

@@ -278,7 +278,7 @@ struct BeginningRecordTests {
             return record
         }
         let record = begun(.install)
-        #expect(record?.hasSettled("1.0") == true && record?.hasSettled("2.0-1") == true)
+        #expect(record?.hasSettled(WorkID("1.0")) == true && record?.hasSettled(WorkID("2.0-1")) == true)
         #expect(owed(record) == ["1.1", "1.2"])
         #expect(record?.completed == nil)
         #expect(owed(begun(.database)) == ["1.1"])
@@ -301,8 +301,8 @@ struct BeginningRecordTests {
         let record = Beginning.at("1.0", .seen).record(request, [step("1.5"), step("1.6")]) {
             $0.version == "1.5"
         }
-        #expect(record?.hasSettled("1.5") == true)
-        #expect(record?.hasSettled("1.6") == false)
+        #expect(record?.hasSettled(WorkID("1.5")) == true)
+        #expect(record?.hasSettled(WorkID("1.6")) == false)
     }
 
     @Test("is that of a downgrade where the data is of a newer app")

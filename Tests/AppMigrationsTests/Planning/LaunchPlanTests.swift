@@ -32,7 +32,7 @@ struct LaunchPlanTests {
         var record = MigrationRecord(start: "1.0")
         record.completed = completed
         record.highest = completed
-        for version in settled { record.settle(version) }
+        for version in settled { record.settle(WorkID(version)) }
         return record
     }
 
@@ -121,7 +121,7 @@ struct LaunchPlanTests {
             as state: WorkState = .done, isMadeAnew: Bool = false, highest: AppVersion? = nil
         ) throws -> Bool? {
             var record = record(completed: "2.0")
-            record.settle("1.5", as: state)
+            record.settle(WorkID("1.5"), as: state)
             record.highest = highest
             let place = StorePlace(store: InMemoryStore())
             var due = PlaceSteps(of: place)
@@ -134,7 +134,7 @@ struct LaunchPlanTests {
             }
             let store = try plan(record, nil, nil)
             due.add(step("1.5"))
-            return try plan(nil, .at("1.0", .answered), store).record?.hasSettled("1.5")
+            return try plan(nil, .at("1.0", .answered), store).record?.hasSettled(WorkID("1.5"))
         }
         #expect(try settled() == true)
         #expect(try settled(as: .skipped) == true)

@@ -20,8 +20,8 @@ struct RecordChecksumTests {
         state.see("1.0", build: "17", in: "app", at: date)
         state.see("2.0", build: "29", in: "app", at: date)
         var record = MigrationRecord(start: "1.0")
-        for version in ["1.1", "1.2", "2.0"] as [AppVersion] { record.settle(version) }
-        record.settle("1.3", as: .skipped)
+        for version in ["1.1", "1.2", "2.0"] as [AppVersion] { record.settle(WorkID(version)) }
+        record.settle(WorkID("1.3"), as: .skipped)
         record.changeOpen(WorkID("2.1")) { open in
             open.failures = 2
             open.position = StepPosition()
@@ -73,7 +73,7 @@ struct RecordChecksumTests {
     func pieces() throws {
         let data = try Self.state().json()
         var other = try Self.state()
-        try other.changeRecord(of: "Library") { $0?.settle("2.1") }
+        try other.changeRecord(of: "Library") { $0?.settle(WorkID("2.1")) }
         let later = try other.json()
         for cut in stride(from: 60, to: min(data.count, later.count), by: 7) {
             for pieced in [

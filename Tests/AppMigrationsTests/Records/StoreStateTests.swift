@@ -17,7 +17,7 @@ struct StoreStateTests {
                     {"Other":{"start":"1.0","done":[],"mood":"good"}}}
                     """#.utf8))
             var record = MigrationRecord(start: "1.0")
-            record.settle("1.1")
+            record.settle(WorkID("1.1"))
             record.noteDeaths(2, in: "2.0", build: "2.0 (417)", forgiven: 1)
             record.changeOpen(WorkID("1.5", .schemaStep)) { open in
                 open.remaining = 3
@@ -54,7 +54,7 @@ struct StoreStateTests {
                 "open":{"1.2":{"owed":true,"givenUp":true,"lastFailure":"1.2: NSPOSIXErrorDomain 2"}}}}}
                 """#.utf8))
         #expect(try state.record(of: "Library")?[WorkID("1.2")] == .skipped)
-        try state.changeRecord(of: "Library") { $0?.settle("1.3") }
+        try state.changeRecord(of: "Library") { $0?.settle(WorkID("1.3")) }
         let text = try String(decoding: state.json(), as: UTF8.self)
         #expect(!text.contains("givenUp"))
         #expect(try StoreState(json: state.json()).record(of: "Library")?[WorkID("1.2")] == .skipped)

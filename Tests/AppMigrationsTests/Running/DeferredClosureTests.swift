@@ -172,7 +172,7 @@ struct DeferredClosureTests {
     /// Settles a step in the record, as another process does.
     private func settle(_ version: AppVersion) {
         try? store.update("Library") { state in
-            try state.changeRecord(of: "Library") { $0?.settle(version) }
+            try state.changeRecord(of: "Library") { $0?.settle(WorkID(version)) }
         }
     }
 

@@ -130,7 +130,7 @@ struct WorkFailureTests {
         // As when a commit takes effect, and reports an error.
         manager.whenMigratingToVersion("1.5") { [store] in
             try store.update("Library") { state in
-                try state.changeRecord(of: "Library") { $0?.settle("1.5") }
+                try state.changeRecord(of: "Library") { $0?.settle(WorkID("1.5")) }
             }
             throw StepError(description: "disk I/O error")
         }
@@ -202,7 +202,7 @@ struct WorkFailureTests {
         manager.whenMigratingToVersion("2.0", finishing: ["1.5"]) { [log] in log.lines.append("2.0") }
         await #expect(throws: CancellationError.self) { try await manager.migrate() }
         #expect(log.lines == ["begun"])
-        #expect(try store.record(of: "Library")?.position(of: "1.5")?.done == 1)
+        #expect(try store.record(of: "Library")?.position(of: WorkID("1.5"))?.done == 1)
     }
 
     @Test(

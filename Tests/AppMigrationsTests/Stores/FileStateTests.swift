@@ -23,7 +23,7 @@ struct FileStateTests {
         try store.update("Library") { state in
             try state.changeRecord(of: "Library") { record in
                 record = record ?? MigrationRecord(start: "1.0")
-                record?.settle(version)
+                record?.settle(WorkID(version))
             }
         }
     }

@@ -50,8 +50,8 @@ struct JSONStoreTests {
             """)
         let state = try MigrationStore.jsonFile(at: url).read("Library")
         var expected = MigrationRecord(start: "1.0")
-        expected.settle("1.1")
-        expected.settle("1.1-1")
+        expected.settle(WorkID("1.1"))
+        expected.settle(WorkID("1.1-1"))
         expected.completed = "1.1"
         expected.highest = "2.0"
         expected.changeOpen(WorkID("2.0")) { open in

@@ -106,7 +106,7 @@ struct RecordFileTests {
             defer { chmod(folder.url.path, 0o700) }
             let error = try #require(throws: MigrationError.self) {
                 try store.update("Library") { state in
-                    try state.changeRecord(of: "Library") { $0?.settle("1.1") }
+                    try state.changeRecord(of: "Library") { $0?.settle(WorkID("1.1")) }
                     state.newHistory.append(
                         SettledStep(
                             MigrationWork(WorkID("1.1"), of: "Library", in: .store, database: nil),

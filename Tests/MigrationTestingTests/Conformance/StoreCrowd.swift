@@ -26,7 +26,7 @@ struct StoreCrowd {
                         try store.change("Crowd", waitingUpTo: .seconds(600)) { state in
                             try state.changeRecord(of: "Crowd") { record in
                                 record = record ?? MigrationRecord(start: nil)
-                                record?.settle(version)
+                                record?.settle(WorkID(version))
                             }
                         }
                     } catch {

@@ -68,9 +68,9 @@ enum StoreSamples {
 
     static var full: StoreSample {
         var record = MigrationRecord(start: "0.9")
-        for version in ["1.0", "1.1-2", "2.0.0-beta.3"] as [AppVersion] { record.settle(version) }
-        record.settle("1.9", as: .notNeeded)
-        record.settle("1.9.1", as: .skipped)
+        for version in ["1.0", "1.1-2", "2.0.0-beta.3"] as [AppVersion] { record.settle(WorkID(version)) }
+        record.settle(WorkID("1.9"), as: .notNeeded)
+        record.settle(WorkID("1.9.1"), as: .skipped)
         for version in ["0.8", "0.8.1"] as [AppVersion] {
             record[WorkID(version)] = .open(OpenWork(isOwed: true))
         }
@@ -109,7 +109,7 @@ enum StoreSamples {
 
     static func settled(_ version: AppVersion) -> StoreSample {
         var record = MigrationRecord(start: "1.0")
-        record.settle(version)
+        record.settle(WorkID(version))
         return StoreSample(record: record)
     }
 

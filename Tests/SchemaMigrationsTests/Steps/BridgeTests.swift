@@ -281,7 +281,7 @@ struct BridgeTests {
         #expect(try later.migrate().completed.versions == ["1.1"])
     }
 
-    @Test("a store in the steps' database shares one record with it")
+    @Test("a store in the database of steps has one record with it")
     func sharedDatabase() throws {
         func launch(_ version: String) throws -> MigrationReport {
             let database = try app.open()

@@ -21,8 +21,8 @@ struct SQLiteStoreTests {
     private var record: MigrationRecord {
         get throws {
             var record = MigrationRecord(start: try AppVersion(parsing: "1.0"))
-            record.settle("1.1")
-            record.settle("1.1-1", as: .notNeeded)
+            record.settle(WorkID("1.1"))
+            record.settle(WorkID("1.1-1"), as: .notNeeded)
             record[WorkID("0.9")] = .open(OpenWork(isOwed: true))
             record.completed = try AppVersion(parsing: "1.1")
             record.highest = try AppVersion(parsing: "2.0")

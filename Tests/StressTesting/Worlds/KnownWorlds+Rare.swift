@@ -31,6 +31,12 @@ extension KnownWorld {
                 .call(.replaceRecord(manager: 1, assuming: 10)), .launch(3),
             ]),
         KnownWorld(
+            "a closure and a step of one version run once each, with their store in that database",
+            SmallApp(
+                steps: [.init(20, .closure), .init(120, .transaction, in: .database(0))],
+                managers: [.init(adopting: .version)], storeInDatabase: true),
+            [.oldInstall, .launch(2, .whole, .fails(120)), .launch(2), .launch(2)]),
+        KnownWorld(
             "a launch that has only found a death leaves no version by which tables are old",
             SmallApp(
                 steps: [

@@ -222,10 +222,10 @@ extension MemoryBatches {
     }
 
     private func runBody(_ batch: Batch) throws -> BatchOutcome {
-        let (manager, version) = (batch.settlement.manager, batch.settlement.version)
+        let (manager, id) = (batch.settlement.manager, batch.settlement.work.id)
         let record = try database.database.state.record(of: manager)
-        guard let record, !record.hasSettled(version) else { return .endedElsewhere }
-        var position = try record.position(of: version) ?? begin()
+        guard let record, !record.hasSettled(id) else { return .endedElsewhere }
+        var position = try record.position(of: id) ?? begin()
         if position.done == 0, position.setAside.isEmpty,
             try position.cursor(as: MemoryCursorValue.self) == nil
         {
@@ -256,7 +256,7 @@ extension MemoryBatches {
                 isDone = isAtEnd && position.setAside.isEmpty
                 if isDone { return try batch.settlement.record(in: &database.state) }
                 try database.state.changeRecord(of: manager) { [position] record in
-                    record?.changeOpen(WorkID(version)) { work in
+                    record?.changeOpen(id) { work in
                         work.position = position
                         work.restart()
                     }

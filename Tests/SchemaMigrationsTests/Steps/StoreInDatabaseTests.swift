@@ -1,0 +1,124 @@
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import AppMigrations
+
+/// A version can have a closure outside databases, and one in each database: also in that of the store.
+@Suite("A store in the database of steps", .timed)
+struct StoreInDatabaseTests {
+    let app: App
+
+    init() throws {
+        app = try App()
+        try launch("1.0", [])
+    }
+
+    private enum Step { case outside, inside, deferredOutside }
+
+    private struct Failure: Error {}
+
+    /// Launches an app with steps of 2.0.
+    @discardableResult
+    private func launch(
+        _ version: String, _ steps: [Step], failing: Step? = nil
+    ) throws -> MigrationReport {
+        let database = try app.open()
+        let manager = try app.manager(version, adopting: Adoption { "1.0" }, store: .database(database))
+        for step in steps {
+            switch step {
+            case .outside:
+                manager.whenMigratingToVersion("2.0") { [log = app.log] in
+                    if failing == step { throw Failure() }
+                    log.add("outside")
+                }
+            case .inside:
+                manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in
+                    if failing == step { throw Failure() }
+                    log.add("inside")
+                }
+            case .deferredOutside:
+                manager.afterMigratingToVersion("2.0") { [log = app.log] _ in log.add("deferred") }
+            }
+        }
+        return try manager.migrate()
+    }
+
+    private func record() throws -> MigrationRecord {
+        try #require(try MigrationStore.database(app.open()).read("Library").record(of: "Library"))
+    }
+
+    @Test("runs a closure and a step of one version, each once")
+    func both() throws {
+        let report = try launch("2.0", [.outside, .inside])
+        #expect(
+            report.completed.map(\.description) == [
+                "Library: step 2.0", "Library: step 2.0 in library.sqlite",
+            ])
+        #expect(report.completed.map(\.kind) == [.step, .step])
+        #expect(try launch("2.0", [.outside, .inside]).completed == [])
+        #expect(app.log.lines == ["outside", "inside"])
+        #expect(try record().work == [WorkID("2.0"): .done, WorkID("2.0", .closure): .done])
+    }
+
+    @Test("goes on with the one of two steps that has failed")
+    func failure() throws {
+        #expect(throws: MigrationError.self) {
+            try launch("2.0", [.outside, .inside], failing: .inside)
+        }
+        #expect(try launch("2.0", [.outside, .inside]).completed.map(\.database) == ["library.sqlite"])
+        #expect(app.log.lines == ["outside", "inside"])
+    }
+
+    @Test("runs the second step of a version also if a later build brings it")
+    func later() throws {
+        try launch("2.0", [.inside])
+        #expect(try launch("2.0", [.outside, .inside]).completed.map(\.database) == [nil])
+        #expect(app.log.lines == ["inside", "outside"])
+    }
+
+    @Test(
+        "takes a step that the app moves into the database, or out of it, to have run",
+        arguments: [true, false])
+    func moved(isInside: Bool) throws {
+        let (first, second): (Step, Step) = isInside ? (.outside, .inside) : (.inside, .outside)
+        try launch("2.0", [first])
+        #expect(try launch("2.1", [second]).completed == [])
+        #expect(try launch("2.1", [second]).completed == [])
+        #expect(app.log.lines == [isInside ? "outside" : "inside"])
+    }
+
+    @Test("leaves to a newer release which of two steps has run")
+    func downgrade() throws {
+        #expect(throws: MigrationError.self) {
+            try launch("2.1", [.outside, .inside], failing: .inside)
+        }
+        try launch("2.0", [.inside])
+        try launch("2.1", [.outside, .inside])
+        #expect(app.log.lines == ["outside", "inside"])
+    }
+
+    @Test("knows the closures of a record that calls them steps")
+    func olderRecord() throws {
+        let store = try MigrationStore.database(app.open())
+        try store.storage.change("Library", waitingUpTo: .zero) { state in
+            try state.changeRecord(of: "Library") { record in
+                record?.settle(WorkID("2.0"))
+                record?.completed = "2.0"
+            }
+        }
+        #expect(try launch("2.0", [.outside]).completed == [])
+        // From then on, the record tells the two apart.
+        #expect(try launch("2.1", [.outside, .inside]).completed == [])
+        #expect(app.log.lines == [])
+    }
+
+    @Test("refuses two closures of one version outside its database")
+    func twice() throws {
+        let error = #expect(throws: MigrationError.self) { try launch("2.0", [.outside, .deferredOutside]) }
+        #expect(error?.code == .misuse)
+        #expect(error?.message.contains("deferred step 2.0 is registered twice, first at ") == true)
+    }
+}
