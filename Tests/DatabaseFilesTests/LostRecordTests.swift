@@ -258,6 +258,30 @@ struct LostRecordTests {
         #expect(try app.letters() == ["!?: 5000"])
     }
 
+    @Test("is asked although a version was named for another one, if its own launch was cut short")
+    func namedForAnotherBefore() throws {
+        let app = try App(.json)
+        try app.begin()
+        func upgrade(failing: Bool) throws {
+            try app.manage("2.0", steps: ["1.5": "!"]) { manager, queue in
+                manager.whenMigratingToVersion("2.0", in: queue) { db in
+                    if failing { throw Mishap() }
+                    try db.execute(sql: "UPDATE note SET text = text || '?'")
+                }
+            } _: {
+                _ = try $0.migrate()
+            }
+        }
+        #expect(throws: MigrationError.self) { try upgrade(failing: true) }
+        try app.manage("2.0", "Settings", steps: [:]) { _ = try $0.migrate() }
+        try app.salvage(losing: .both, andHistory: true)
+        try app.manage("2.0", "Settings", steps: [:]) { try $0.replaceRecord(assuming: "2.0") }
+        try app.expectUnknown { try upgrade(failing: false) }
+        try app.manage("2.0") { try $0.replaceRecord(assuming: "1.5") }
+        try upgrade(failing: false)
+        #expect(try app.letters() == ["!?: 5000"])
+    }
+
     @Test("begins like any new one if it comes after that, and its store knows the install")
     func newManager() throws {
         let app = try App(.json)

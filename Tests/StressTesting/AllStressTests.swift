@@ -10,6 +10,7 @@ public let allStressTests: [any StressTest] = [
     FleetTest(),
     WorldsTest(),
     SuccessionTest(),
+    AccountsTest(),
     LateTest(),
     PortTest(),
     SynchronizedTest(),

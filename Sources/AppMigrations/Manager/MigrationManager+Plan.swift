@@ -30,9 +30,10 @@ extension MigrationManager {
     /// - Throws: ``MigrationError``, when a store cannot be read.
     public func history() throws -> [SettledStep] {
         try exclusively {
-            let steps = try registration.places.enumerated().flatMap { index, place in
-                try place.store.history(name).map {
-                    $0.found(in: place.id, database: index == 0 ? nil : place.name)
+            let steps = try registration.places.flatMap { place in
+                try place.store.history(name).map { step in
+                    let isOutside = place.id == .store || step.work.id.kind == .closure
+                    return step.found(in: place.id, database: isOutside ? nil : place.name)
                 }
             }
             return steps.inOrder { ($0.date, $0.version) < ($1.date, $1.version) }

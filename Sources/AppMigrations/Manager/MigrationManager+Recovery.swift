@@ -123,6 +123,9 @@ extension MigrationManager {
     /// lines continue from what databases of their own know, or from what `adopting` says; otherwise they are `undecided` until
     /// they call this as well.
     ///
+    /// Where a record was lost when its database was salvaged, the manager begins at the version, or at one that it has
+    /// completed elsewhere, if that is higher. Other managers of its line begin there only if nothing else is known of them.
+    ///
     /// Steps above the version will run. So will deferred closures at or below it, which may have been waiting.
     ///
     /// - Parameter version: the version that the data is at.
@@ -131,7 +134,9 @@ extension MigrationManager {
     public func replaceRecord(assuming version: AppVersion) throws {
         try withLocks {
             var hasReplaced = false
-            for place in registration.places {
+            let request = try request(through: nil, retrying: nil)
+            let states = registration.look(waitingUpTo: patience).map { try? $0.get() }
+            for (index, place) in registration.places.enumerated() {
                 func mark(_ state: inout StoreState) {
                     state.markAsReplacement(assuming: version, in: options.line, at: Date())
                 }
@@ -139,6 +144,16 @@ extension MigrationManager {
                     var state = StoreState()
                     mark(&state)
                     try place.store.setAside(replacingWith: state)
+                } else if let lost = states[index]?.lostRecord {
+                    // A launch that is complete has done all that was due, in every place.
+                    let completed = states.compactMap { $0?.record?.completed }.max()
+                    let record = lost.record(
+                        request, registration.due[index].closures, assuming: max(version, completed ?? .zero))
+                    try place.store.change(name, waitingUpTo: patience) { state in
+                        try state.changeRecord(of: name) { $0 = record }
+                        // For managers of which nothing else is known.
+                        if try state.assumptions[options.line] == nil { mark(&state) }
+                    }
                 } else if try isUnknown(place) {
                     try place.store.change(name, waitingUpTo: patience, mark)
                 } else {
@@ -165,11 +180,10 @@ extension MigrationManager {
         }
     }
 
-    /// Returns true if the record was lost when the database was salvaged, or a manager of another line has replaced a place's
-    /// records, and nothing is known of this line.
+    /// Returns true if a manager of another line has replaced a place's records, and nothing is known of this line.
     private func isUnknown(_ place: any MigrationPlace) throws -> Bool {
         let state = try place.store.read(name)
-        return try (state.isReplacement || state.hasLostRecords) && state.record(of: name) == nil
+        return try state.isReplacement && state.record(of: name) == nil
             && !state.hasRemovedRecord(of: name) && state.assumptions[options.line] == nil
     }
 

@@ -7,16 +7,16 @@ extension Beginnings {
     ///
     /// | known of the manager | it goes on |
     /// | --- | --- |
-    /// | its store has completed a version; for the store itself, one of its databases has | at that version |
-    /// | the app has named a version, by `replaceRecord(assuming:)` | at that version |
+    /// | its store has completed a version, or one of its databases has | at that version |
+    /// | nothing, and the app has named a version for another manager of its line, by `replaceRecord(assuming:)` | at that version |
     /// | its store knows the install, and not the manager | as in a new database: it was never here |
-    /// | nothing, or not whether a step has run | nowhere, until the app names a version |
+    /// | nothing, or not whether a step has run | nowhere, until the app names a version for it, with which its record begins |
     ///
     /// - Parameter asTheStore: where it begins in a new database; nil for the store.
     /// - Returns: nil if the place has lost no record.
     func afterLoss(in index: Int, asTheStore: Beginning? = nil) -> Beginning? {
         guard let lost = places[index].lostRecord else { return nil }
-        let others = (index == 0 ? places.dropFirst() : places.prefix(1)).compactMap(\.record)
+        let others = places.indices.filter { $0 != index }.compactMap { places[$0].record }
         let completed = others.compactMap(\.completed).max()
         let unknown = completed.map { completed in
             // A launch of this version was begun, and may have come as far as this place.
@@ -25,7 +25,7 @@ extension Beginnings {
                 .map(\.titleAndSource)
         }
         if let completed, unknown?.isEmpty == true { return .at(completed, .lost) }
-        return assumption(places[index])
+        return (others.isEmpty ? assumption(places[index]) : nil)
             ?? (hasNeverBeen(in: index) ? asTheStore : nil)
             ?? .unknown(at: index, steps: unknown ?? [])
     }
@@ -42,6 +42,15 @@ extension Beginnings {
 }
 
 extension LostRecord {
+    /// Returns the record that takes its place, when the app has named the version that the data is at.
+    func record(
+        _ request: LaunchRequest, _ steps: [MigrationStep], assuming version: AppVersion
+    ) -> MigrationRecord? {
+        var record = Beginning.at(version, .lost).record(request, steps)
+        for (id, state) in settled { record?[id] = state }
+        return record
+    }
+
     /// Returns true if nothing says whether a step has run, where the manager has completed a version elsewhere.
     ///
     /// A sub-migration may have come with a later build of that version, or have run in a launch that was not completed. A
