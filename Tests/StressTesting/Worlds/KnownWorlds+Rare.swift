@@ -37,6 +37,12 @@ extension KnownWorld {
                 managers: [.init(adopting: .version)], storeInDatabase: true),
             [.oldInstall, .launch(2, .whole, .fails(120)), .launch(2), .launch(2)]),
         KnownWorld(
+            "a release that has one of two steps of a version leaves it to the newer one that has both",
+            SmallApp(
+                steps: [.init(20, .closure, since: 3), .init(120, .transaction, in: .database(0))],
+                storeInDatabase: true),
+            [.launch(1), .write(.append), .launch(3, .whole, .fails(120)), .launch(2), .launch(3)]),
+        KnownWorld(
             "a launch that has only found a death leaves no version by which tables are old",
             SmallApp(
                 steps: [
