@@ -58,7 +58,7 @@ extension Database {
     /// Not in a transaction: changes that are not committed have no number.
     func dataVersion() throws -> UInt32 {
         // Any statement that begins to read would do; this one looks at nothing else.
-        _ = try cachedStatement(sql: "PRAGMA main.data_version").integers()
+        try cachedStatement(sql: "PRAGMA main.data_version").execute()
         return app_migrations_data_version(sqliteConnection)
     }
 
