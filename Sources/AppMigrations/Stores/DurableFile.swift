@@ -14,9 +14,12 @@ package import Foundation
 /// A file that is always whole: it is read and replaced as one piece.
 package struct DurableFile: Sendable {
     package let url: URL
+    /// The path of ``url``, which takes long to make, and which every manager of a launch needs.
+    private let path: String
 
     package init(at url: URL) {
         self.url = url
+        path = url.path
     }
 
     /// The folder that the file is in.
@@ -56,7 +59,7 @@ package struct DurableFile: Sendable {
     }
 
     /// The file's state; nil where there is none, and where it tells nothing.
-    var state: FileState? { FileState(at: url) }
+    var state: FileState? { FileState(at: path) }
 
     /// Makes sure that files of this one's protection class can be read now.
     ///
@@ -287,9 +290,9 @@ struct FileState: Equatable, Sendable {
         self.init(status)
     }
 
-    init?(at url: URL) {
+    init?(at path: String) {
         var status = stat()
-        guard stat(url.path, &status) == 0 else { return nil }
+        guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 

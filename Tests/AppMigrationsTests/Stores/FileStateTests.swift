@@ -16,7 +16,7 @@ struct FileStateTests {
 
     /// Waits until the last change is old enough that the next one will be noticed.
     private func waitUntilTrusted() async throws {
-        try await waitUntil("the file can be told from a later one") { FileState(at: url) != nil }
+        try await waitUntil("the file can be told from a later one") { FileState(at: url.path) != nil }
     }
 
     private func settle(_ version: AppVersion, in store: MigrationStore) throws {
@@ -36,13 +36,13 @@ struct FileStateTests {
         repeat {
             start = .now
             try Data("a".utf8).write(to: url)
-            state = FileState(at: url)
+            state = FileState(at: url.path)
         } while ContinuousClock.now - start > .seconds(1)
         #expect(state == nil)
         try await waitUntilTrusted()
-        let later = try #require(FileState(at: url))
-        #expect(FileState(at: url) == later)
-        #expect(FileState(at: folder.file("missing")) == nil)
+        let later = try #require(FileState(at: url.path))
+        #expect(FileState(at: url.path) == later)
+        #expect(FileState(at: folder.file("missing").path) == nil)
     }
 
     @Test("is read again after another store changed, damaged or removed the file")
