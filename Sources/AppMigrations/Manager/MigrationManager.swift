@@ -49,8 +49,8 @@ public final class MigrationManager {
     let build: Build
     package let environment = Environment.current
     private(set) var registration: Registration
-    /// The app's closures, by the numbers of their steps.
-    private(set) var closures: [Int: StepClosure] = [:]
+    /// The app's closures, by the numbers of their steps; nil for steps of other kinds.
+    private(set) var closures: [StepClosure?] = []
     /// The conditions under which closures run again, by the numbers of their steps.
     private(set) var conditions: [Int: () throws -> Bool] = [:]
     private(set) var versionChanges: [VersionChange] = []
@@ -138,23 +138,20 @@ public final class MigrationManager {
             "\(name): released with steps that were never migrated: \(versions). Call migrate().")
     }
 
-    /// Adds a step.
+    /// Adds a step in a database.
     ///
     /// Does not throw: ``migrate(through:retrying:)`` reports all mistakes together.
-    ///
-    /// - Parameter place: where the step works; nil for the manager's store.
     package func register(
-        _ version: AppVersion, _ body: StepBody, in place: (any MigrationPlace)? = nil,
+        _ version: AppVersion, _ body: StepBody, in place: any MigrationPlace,
         finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, hasCondition: Bool = false,
         source: SourceLocation
     ) {
-        let home = place ?? registration.storePlace
-        let step = MigrationStep(
-            version: version, place: home.id, kind: body.kind, onFreshInstall: onFreshInstall,
-            finishing: finishing, hasCondition: hasCondition, number: registration.steps.count,
-            source: source)
-        registration.add(step, body, in: home)
-        if let place { environment.observer?.willUse(place) }
+        registration.add(body, in: place) { number, place in
+            MigrationStep(
+                version: version, place: place, kind: body.kind, onFreshInstall: onFreshInstall,
+                finishing: finishing, hasCondition: hasCondition, number: number, source: source)
+        }
+        environment.observer?.willUse(place)
     }
 
     /// Adds a step that is a closure of the app's.
@@ -162,12 +159,14 @@ public final class MigrationManager {
         _ version: AppVersion, _ closure: StepClosure, isDeferred: Bool = false, finishing: [AppVersion] = [],
         onFreshInstall: FreshInstallRule, again condition: (() throws -> Bool)? = nil, source: SourceLocation
     ) {
-        closures[registration.steps.count] = closure
-        if let condition { conditions[registration.steps.count] = condition }
-        register(
-            version, isDeferred ? .deferredClosure : .closure(isAsynchronous: closure.isAsynchronous),
-            finishing: finishing, onFreshInstall: onFreshInstall, hasCondition: condition != nil,
-            source: source)
+        let body = isDeferred ? .deferredClosure : StepBody.closure(isAsynchronous: closure.isAsynchronous)
+        let number = registration.add(body) { number, place in
+            MigrationStep(
+                version: version, place: place, kind: body.kind, onFreshInstall: onFreshInstall,
+                finishing: finishing, hasCondition: condition != nil, number: number, source: source)
+        }
+        closures.set(closure, at: number)
+        if let condition { conditions[number] = condition }
     }
 
     /// How long a call that blocks its thread waits for others.
@@ -203,6 +202,15 @@ extension MigrationManager {
         try enter()
         defer { leave() }
         return try body()
+    }
+}
+
+extension [StepClosure?] {
+    /// Sets the closure of a step, behind those before it.
+    fileprivate mutating func set(_ closure: StepClosure, at number: Int) {
+        if isEmpty { reserveCapacity(Registration.usualCount) }
+        while count < number { append(nil) }
+        append(closure)
     }
 }
 

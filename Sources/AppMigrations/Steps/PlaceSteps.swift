@@ -16,6 +16,9 @@ struct PlaceSteps: Sendable {
     }
 
     /// Returns the work of a step, for people and for calls of the manager's.
+    ///
+    /// Inlined, or each call would copy all of the lists.
+    @inline(__always)
     func work(of step: MigrationStep, manager: String) -> MigrationWork {
         MigrationWork(step.id, of: manager, in: id, database: step.worksInDatabase ? name : nil)
     }
@@ -61,12 +64,21 @@ struct PlaceSteps: Sendable {
         return (closures + schemaSteps).flatMap(\.finishing)
     }
 
-    mutating func add(_ step: MigrationStep) {
-        if step.isSchemaStep { schemaSteps.append(step) } else { closures.append(step) }
+    /// Adds a step, and returns true if it is in order behind those that are there.
+    @discardableResult
+    mutating func add(_ step: MigrationStep) -> Bool {
+        let isAbove = isBelow(step)
+        if step.isSchemaStep {
+            schemaSteps.append(step)
+        } else {
+            if closures.isEmpty { closures.reserveCapacity(Registration.usualCount) }
+            closures.append(step)
+        }
+        return isAbove
     }
 
-    /// Returns true if a step is in order behind those that are there: a schema step may have the version of the closure behind it.
-    func isBelow(_ step: MigrationStep) -> Bool {
+    /// A schema step may have the version of the closure behind it.
+    private func isBelow(_ step: MigrationStep) -> Bool {
         if let last = closures.last, last.version >= step.version { return false }
         guard let schemaStep = schemaSteps.last else { return true }
         return step.isSchemaStep ? schemaStep.version < step.version : schemaStep.version <= step.version

@@ -44,35 +44,59 @@ struct Registration: Sendable {
         ceiling = current.ceiling
         places = [storePlace]
         due = [PlaceSteps(of: storePlace)]
+        steps.reserveCapacity(Self.usualCount)
+        bodies.reserveCapacity(Self.usualCount)
     }
+
+    /// Room for the steps of most managers, which no list then has to grow for.
+    static let usualCount = 16
 
     var storePlace: any MigrationPlace { places[0] }
 
-    mutating func add(_ step: MigrationStep, _ body: StepBody, in place: any MigrationPlace) {
+    /// Adds a step in the store, and returns its number.
+    ///
+    /// - Parameter make: makes the step with its number, in a place.
+    mutating func add(_ body: StepBody, _ make: (Int, PlaceID) -> MigrationStep) -> Int {
+        let step = make(steps.count, due[0].id)
+        if note(step, body) { add(step, at: 0) } else { laterPlaces.append(storePlace) }
+        return step.number
+    }
+
+    /// Adds a step in a database.
+    mutating func add(
+        _ body: StepBody, in place: any MigrationPlace, _ make: (Int, PlaceID) -> MigrationStep
+    ) {
+        let step = make(steps.count, place.id)
+        lastPlace = place
+        if note(step, body) { add(step, at: index(of: place, step.place)) } else { laterPlaces.append(place) }
+    }
+
+    /// Notes what all steps have in common, and returns true if this one is due.
+    private mutating func note(_ step: MigrationStep, _ body: StepBody) -> Bool {
         steps.append(step)
         bodies.append(body)
-        if step.worksInDatabase { lastPlace = place }
         if body.isAsynchronous { isAsynchronous = true }
         if step.isSchemaStep { hasSchemaSteps = true }
         if step.hasCondition { hasConditions = true }
-        guard step.version <= ceiling else {
-            isInOrder = false
-            laterPlaces.append(place)
-            return
-        }
-        var index = 0
-        while index < due.count, due[index].id != step.place { index += 1 }
-        if index == due.count {
-            places.append(place)
-            due.append(PlaceSteps(of: place))
-        }
-        if step.onFreshInstall == .only || !step.finishing.isEmpty || !due[index].isBelow(step) {
-            isInOrder = false
-        }
-        due[index].add(step)
+        let isDue = step.version <= ceiling
+        if !isDue { isInOrder = false }
+        return isDue
+    }
+
+    private mutating func add(_ step: MigrationStep, at index: Int) {
+        let isAbove = due[index].add(step)
+        if !isAbove || step.onFreshInstall == .only || !step.finishing.isEmpty { isInOrder = false }
         for version in step.finishing {
             deadlines[version] = min(deadlines[version] ?? step.version, step.version)
         }
+    }
+
+    /// Returns the index of a place, which is added if it is new.
+    private mutating func index(of place: any MigrationPlace, _ id: PlaceID) -> Int {
+        if let index = due.firstIndex(where: { $0.id == id }) { return index }
+        places.append(place)
+        due.append(PlaceSteps(of: place))
+        return due.count - 1
     }
 
     /// Returns what a pending step does.

@@ -99,8 +99,10 @@ extension AppVersion {
     /// Use it as the upper bound of a release: everything that belongs to this release, its pre-releases and its
     /// sub-migrations, is at most its ceiling, and every version with greater numbers is greater than its ceiling.
     package var ceiling: AppVersion {
-        AppVersion("\(numbersText)-\(UInt64.max)", parts.numbers, .subMigration(.max))
+        AppVersion(numbersText + Self.greatestSuffix, parts.numbers, .subMigration(.max))
     }
+
+    private static let greatestSuffix = "-\(UInt64.max)"
 
     /// The numbers as they were written, with leading and trailing zeros.
     private var numbersText: String {
