@@ -45,10 +45,21 @@ final class LaunchPlan: Sendable {
         /// The index of its place.
         let place: Int
         let isOutOfOrder: Bool
-        /// The schema versions that a schema step will undo and apply.
-        let schema: PendingSchema
+        // Nil for most steps, of which lists are copied.
+        private let ownSchema: PendingSchema?
         /// The deferred steps, and those that are held, that must be done before it.
         fileprivate(set) var prerequisites: [StepKey] = []
+
+        /// - Parameter schema: what a schema step will do.
+        init(step: MigrationStep, place: Int, isOutOfOrder: Bool, schema: PendingSchema? = nil) {
+            self.step = step
+            self.place = place
+            self.isOutOfOrder = isOutOfOrder
+            ownSchema = schema
+        }
+
+        /// The schema versions that a schema step will undo and apply.
+        var schema: PendingSchema { ownSchema ?? PendingSchema() }
 
         var key: StepKey { StepKey(place: place, id: step.id) }
 
@@ -78,13 +89,17 @@ final class LaunchPlan: Sendable {
         }
         self.held = held.map(\.key)
         isHeldBack = held.contains { !$0.step.isDeferred }
-        let target = request.target
-        weightAbove = pending.reduce(0) { $0 + ($1.step.version > target ? $1.weight : 0) }
+        // What is above the current version is not due.
+        let isWhole = request.stop == nil
+        weightAbove =
+            isWhole ? 0 : pending.reduce(0) { $0 + (request.stopsBelow($1.step.version) ? $1.weight : 0) }
         var deferred: [PendingStep] = []
         if pending.contains(where: { $0.step.isDeferred }) || !held.isEmpty {
-            pending.setPrerequisites(among: held + pending.filter(\.step.isDeferred), deadlines)
+            if !deadlines.isEmpty || !held.isEmpty {
+                pending.setPrerequisites(among: held + pending.filter(\.step.isDeferred), deadlines)
+            }
             let latest = pending.lazy.filter {
-                !$0.step.isDeferred && $0.step.onFreshInstall != .only && $0.step.version <= target
+                !$0.step.isDeferred && $0.step.onFreshInstall != .only && !request.stopsBelow($0.step.version)
             }.map(\.step.version).max()
             func waits(_ pending: PendingStep) -> Bool {
                 guard pending.step.isDeferred else { return false }
@@ -94,7 +109,7 @@ final class LaunchPlan: Sendable {
             deferred = pending.filter(waits).inOrder { $0.step.runsBefore($1.step) }
             pending.removeAll(where: waits)
         }
-        pending.removeAll { $0.step.version > target }
+        if !isWhole { pending.removeAll { request.stopsBelow($0.step.version) } }
         if pending.count > 1 { pending = pending.inOrder { $0.step.runsBefore($1.step) } }
         if !isHeldBack, let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending

@@ -20,6 +20,6 @@ struct LaunchRequest: Sendable {
     let hasVersionChanges: Bool
     let date: Date
 
-    /// Nothing above this version is pending.
-    var target: AppVersion { stop ?? current.ceiling }
+    /// Returns true if this call leaves a version that is due to a later one.
+    func stopsBelow(_ version: AppVersion) -> Bool { stop.map { version > $0 } ?? false }
 }

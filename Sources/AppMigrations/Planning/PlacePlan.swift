@@ -139,12 +139,12 @@ extension LaunchPlan.PlacePlan {
             known: steps.closures, by: { $0.version }, floor: record.start,
             isSettled: { record[$0.id]?.isSettled ?? false },
             isOwed: { record.isOwed($0.id) })
+        pending.reserveCapacity(pending.count + plan.pending.count)
         for step in plan.pending {
             let isOnly = step.onFreshInstall == .only
             if isOnly, !record.isOwed(step.id) { continue }
             let isOutOfOrder = !isOnly && reached.map { step.version < $0 } ?? false
-            pending.append(
-                .init(step: step, place: index, isOutOfOrder: isOutOfOrder, schema: PendingSchema()))
+            pending.append(.init(step: step, place: index, isOutOfOrder: isOutOfOrder))
         }
         return pending
     }
@@ -153,7 +153,7 @@ extension LaunchPlan.PlacePlan {
     func unbegun(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
         guard record == nil else { return [] }
         return steps.closures.map {
-            .init(step: $0, place: index, isOutOfOrder: false, schema: PendingSchema())
+            .init(step: $0, place: index, isOutOfOrder: false)
         }
     }
 
@@ -164,7 +164,6 @@ extension LaunchPlan.PlacePlan {
         else { return nil }
         let step = MigrationStep(versionChangeTo: request.current, in: steps.id)
         guard record?[step.id]?.isSettled != true else { return nil }
-        return LaunchPlan.PendingStep(
-            step: step, place: 0, isOutOfOrder: false, schema: PendingSchema())
+        return LaunchPlan.PendingStep(step: step, place: 0, isOutOfOrder: false)
     }
 }

@@ -57,7 +57,7 @@ extension LaunchPlan {
 
     /// The work to do, with what is known of it.
     var pendingWork: [PendingWork] {
-        let now = pending.map { pending in
+        var works = pending.map { pending in
             if pending.step.isDeferred {
                 let record = places[pending.place].record
                 var work = PendingWork(
@@ -70,7 +70,8 @@ extension LaunchPlan {
             work.undone = pending.schema.undo
             return work
         }
-        return now + pendingDeferred()
+        works += pendingDeferred()
+        return works
     }
 
     /// True if an older version of the app has been launched since this one, or a newer one, was.
