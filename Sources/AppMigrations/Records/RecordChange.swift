@@ -1,7 +1,7 @@
 /// What happens to a manager's record in one place, once it is there.
 ///
 /// ``MigrationRecord/apply(_:)`` is the table of what each does to the states of work.
-package enum RecordChange: Sendable {
+package indirect enum RecordChange: Sendable {
     /// A launch begins its work. On a new install, work of which the record says nothing has these states.
     case begun(Launch, current: AppVersion, newInstall: [WorkID: WorkState])
     /// The app has steps in the database that is the store which it had outside it, or the other way round.

@@ -15,7 +15,7 @@ public struct MigrationEvent: Sendable {
     /// The kind of an event.
     ///
     /// New cases may be added in minor versions: switch with a default.
-    public enum Kind: Sendable {
+    public indirect enum Kind: Sendable {
         /// The kind of launch is known. The pending steps follow.
         case launchRecognized(Launch)
         /// A database has had migrations that are unknown. They are compatible, or the options allow them.

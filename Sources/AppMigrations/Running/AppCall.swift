@@ -1,7 +1,7 @@
 /// What a run asks of its caller: what only the app's own code can do, where the app has called the manager.
 ///
 /// Only values cross between a run and its caller, which may be on different threads.
-enum AppCall: Sendable {
+indirect enum AppCall: Sendable {
     /// Runs the closure of the step with this number.
     case step(Int, MigrationContext)
     /// Runs the closure for a version change with this index.

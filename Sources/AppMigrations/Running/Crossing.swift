@@ -9,7 +9,7 @@ final class Crossing<Value: Sendable>: Sendable {
         let answer: @Sendable (Result<AppCall.Answer, any Error>) -> Void
     }
 
-    private enum Message: Sendable {
+    private indirect enum Message: Sendable {
         case question(Question)
         case end(Result<Value, any Error>)
     }
