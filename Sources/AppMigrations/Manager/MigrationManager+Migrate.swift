@@ -112,10 +112,24 @@ extension MigrationManager {
         isolation: isolated (any Actor)?, _ interruption: Interruption,
         while condition: () -> Bool = { true }, _ body: @escaping @Sendable (Caller) throws -> Value
     ) async throws -> Value {
-        let crossing = Crossing(hearsEvents: hearsEvents, body)
-        return try await withTaskCancellationHandler {
+        let end = Locked<Value?>(nil)
+        try await answer(
+            Crossing(hearsEvents: hearsEvents) { caller in
+                let value = try body(caller)
+                end.withLock { $0 = value }
+            }, interruption, condition, isolation: isolation)
+        guard let value = end.withLock({ $0 }) else { preconditionFailure("the run ended without a value") }
+        return value
+    }
+
+    /// Answers what a run asks, until it has ended.
+    private func answer(
+        _ crossing: Crossing, _ interruption: Interruption, _ condition: () -> Bool,
+        isolation: isolated (any Actor)?
+    ) async throws {
+        try await withTaskCancellationHandler {
             // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
-            while let question = await crossing.next(isolation: isolation) {
+            while let question = try await crossing.next(isolation: isolation) {
                 do {
                     question.answer(
                         .success(try await answer(question.call, condition, isolation: isolation)))
@@ -123,7 +137,6 @@ extension MigrationManager {
                     question.answer(.failure(error))
                 }
             }
-            return try crossing.result()
         } onCancel: {
             interruption.cancel()
         }

@@ -3,7 +3,7 @@ import Foundation
 /// A run on a thread of its own, and what it asks of its caller, who answers where it is: on its actor, in its task.
 ///
 /// A cancelled task ends neither. A run that asks waits for the answer, so that only one of the two works at any time.
-final class Crossing<Value: Sendable>: Sendable {
+final class Crossing: Sendable {
     struct Question: Sendable {
         let call: AppCall
         let answer: @Sendable (Result<AppCall.Answer, any Error>) -> Void
@@ -11,27 +11,28 @@ final class Crossing<Value: Sendable>: Sendable {
 
     private indirect enum Message: Sendable {
         case question(Question)
-        case end(Result<Value, any Error>)
+        case end(Result<Void, any Error>)
     }
 
     private struct State {
         /// What the caller has not received yet.
         var message: Message?
         var waiting: CheckedContinuation<Message, Never>?
-        var end: Result<Value, any Error>?
     }
 
     private let state = Locked(State())
 
     /// Begins a run with the caller's priority.
-    init(hearsEvents: Bool, _ run: @escaping @Sendable (Caller) throws -> Value) {
+    init(hearsEvents: Bool, _ run: @escaping @Sendable (Caller) throws -> Void) {
         onNewThread(Task.currentPriority.qualityOfService) { [self] in
             send(.end(Result { try run(Caller(hearsEvents: hearsEvents, ask: ask)) }))
         }
     }
 
     /// Returns what the run asks next; nil once it has ended.
-    func next(isolation: isolated (any Actor)?) async -> Question? {
+    ///
+    /// - Throws: the error with which the run has ended.
+    func next(isolation: isolated (any Actor)?) async throws -> Question? {
         let message = await withCheckedContinuation(isolation: isolation) { continuation in
             let message = state.withLock { state in
                 defer { state.message = nil }
@@ -43,15 +44,9 @@ final class Crossing<Value: Sendable>: Sendable {
         switch message {
         case .question(let question): return question
         case .end(let end):
-            state.withLock { $0.end = end }
+            try end.get()
             return nil
         }
-    }
-
-    /// The result of a run that has ended.
-    func result() throws -> Value {
-        guard let end = state.withLock({ $0.end }) else { throw CancellationError() }
-        return try end.get()
     }
 
     private func ask(_ call: AppCall) throws -> AppCall.Answer {
