@@ -4,7 +4,7 @@
 /// the same in an app's log, in a test's failure and on the command line:
 ///
 ///     20240601120000000_add_shelves.sql:12: no such table: book. Create the table first.
-package struct Diagnostic: Equatable, Sendable {
+package struct Diagnostic: Sendable {
     /// Where the problem is; nil when the problem names its place itself.
     package var place: Place?
 

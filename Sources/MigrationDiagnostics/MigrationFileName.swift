@@ -1,6 +1,6 @@
 /// The parts of a migration's file name: `<version>[_<name>].sql`, `<version>[_<name>].down.sql`, or
 /// `<version>_<TypeName>.swift`.
-package struct MigrationFileName: Equatable, Sendable {
+package struct MigrationFileName: Sendable {
     /// The contents of a file.
     package enum Kind: Hashable, Sendable {
         /// The statements of a migration.

@@ -1,5 +1,5 @@
 /// A problem with the files of a folder of migrations, judged by their names.
-package struct MigrationFileProblem: Error, Equatable, Sendable {
+package struct MigrationFileProblem: Error, Sendable {
     /// The kind of a problem.
     package enum Kind: Hashable, Sendable {
         /// A file is meant to be a migration, and its name is malformed.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A JSON value of any shape, so that keys written by a newer version survive being read and written back.
-enum JSONValue: Equatable, Sendable {
+enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -62,44 +62,6 @@ extension JSONValue {
         case .string(let value): value
         case .array(let values): values.map(\.object)
         case .object(let values): values.mapValues(\.object)
-        }
-    }
-}
-
-// For stores that keep a ``StoreState`` by an encoder of their own.
-extension JSONValue: Codable {
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(UInt64.self) {
-            self = .unsigned(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let values = try? container.decode([JSONValue].self) {
-            self = .array(values)
-        } else {
-            self = .object(try container.decode([String: JSONValue].self))
-        }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .null: try container.encodeNil()
-        case .bool(let value): try container.encode(value)
-        case .integer(let value): try container.encode(value)
-        case .unsigned(let value): try container.encode(value)
-        case .number(let value): try container.encode(value)
-        case .string(let value): try container.encode(value)
-        case .array(let values): try container.encode(values)
-        case .object(let values): try container.encode(values)
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import MigrationDiagnostics
 
 /// A database in which a manager has completed a launch, as its record in the store lists it.
-package struct KnownDatabase: Hashable, Sendable {
+package struct KnownDatabase: Equatable, Sendable {
     /// The id of the database; nil in a record from before databases had ids, which knows the file's name alone.
     package let id: String?
     /// Where it was, as ``Foundation/URL/pathInInstall`` has it.

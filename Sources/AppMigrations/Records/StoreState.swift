@@ -36,7 +36,7 @@ package struct UnfinishedStep: Sendable {
 /// Keys that a newer version of the package wrote are kept as they are. A store that has never been used is
 /// `StoreState()`. A state holds what concerns *all* managers of a store, so that they share the app versions that the
 /// store has seen.
-package struct StoreState: Sendable, Equatable {
+package struct StoreState: Sendable {
     private static let format = "1.0"
 
     private var root: [String: JSONValue]

@@ -284,7 +284,7 @@ extension AppVersion.Numbers {
     }
 }
 
-extension AppVersion.Numbers: Comparable {
+extension AppVersion.Numbers {
     static func < (lhs: Self, rhs: Self) -> Bool {
         if case .few(let high, let low) = lhs, case .few(let otherHigh, let otherLow) = rhs {
             return (high, low) < (otherHigh, otherLow)
@@ -313,7 +313,7 @@ extension AppVersion {
     }
 }
 
-extension AppVersion.Suffix: Comparable {
+extension AppVersion.Suffix {
     static func < (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {
         case (.prerelease(let left), .prerelease(let right)): isPrerelease(left, before: right)
