@@ -1,7 +1,7 @@
 import Foundation
 
 /// Who launches what, when, and by which rules: everything about a launch that no place has to be asked for.
-struct LaunchRequest: Sendable {
+final class LaunchRequest: Sendable {
     let manager: String
     let current: AppVersion
     /// The build of the app, as in `2.0 (417)`.
@@ -19,6 +19,24 @@ struct LaunchRequest: Sendable {
     /// True if closures for a change of the app's version are registered.
     let hasVersionChanges: Bool
     let date: Date
+
+    init(
+        manager: String, current: AppVersion, build: String, appBuild: String?, line: String,
+        oldestSupported: AppVersion?, maximumAttempts: Int, retrying: MigrationWork?, stop: AppVersion?,
+        hasVersionChanges: Bool, date: Date
+    ) {
+        self.manager = manager
+        self.current = current
+        self.build = build
+        self.appBuild = appBuild
+        self.line = line
+        self.oldestSupported = oldestSupported
+        self.maximumAttempts = maximumAttempts
+        self.retrying = retrying
+        self.stop = stop
+        self.hasVersionChanges = hasVersionChanges
+        self.date = date
+    }
 
     /// Returns true if this call leaves a version that is due to a later one.
     func stopsBelow(_ version: AppVersion) -> Bool { stop.map { version > $0 } ?? false }

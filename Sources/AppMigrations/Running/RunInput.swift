@@ -1,7 +1,7 @@
 import Foundation
 
 /// Everything about a manager that a run needs, and that may cross to the run's thread.
-struct RunInput: Sendable {
+final class RunInput: Sendable {
     let registration: Registration
     let request: LaunchRequest
     /// The managers whose steps have come to this one.
@@ -13,6 +13,21 @@ struct RunInput: Sendable {
     let memory: LaunchMemory
     let activity: ExpiringActivity
     let interruption = Interruption()
+
+    init(
+        registration: Registration, request: LaunchRequest, formers: [FormerManager],
+        role: MigrationOptions.Role, progress: Progress, patience: Duration, memory: LaunchMemory,
+        activity: ExpiringActivity
+    ) {
+        self.registration = registration
+        self.request = request
+        self.formers = formers
+        self.role = role
+        self.progress = progress
+        self.patience = patience
+        self.memory = memory
+        self.activity = activity
+    }
 
     var manager: String { request.manager }
     var store: any RecordStorage { registration.storePlace.store }

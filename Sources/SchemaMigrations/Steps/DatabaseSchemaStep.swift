@@ -15,11 +15,17 @@ package protocol DatabaseSchemaStep: SchemaStepWork {
 }
 
 /// Brings a database to a schema version, run by a ``SchemaMigrator``.
-struct SQLSchemaStep: DatabaseSchemaStep {
+final class SQLSchemaStep: DatabaseSchemaStep {
     let migrator: SchemaMigrator
     /// The schema version to go to; nil for the latest.
     let target: SchemaVersion?
     let database: any DatabaseWriter
+
+    init(migrator: SchemaMigrator, target: SchemaVersion?, database: any DatabaseWriter) {
+        self.migrator = migrator
+        self.target = target
+        self.database = database
+    }
 
     var goesToLatest: Bool { target == nil }
 
@@ -64,8 +70,8 @@ struct SQLSchemaStep: DatabaseSchemaStep {
 
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {
         SchemaStepReview(
-            set: migrator.versions, database: { database.displayName },
-            title: { migrator.migration(version: $0)?.title ?? "\($0)" }
+            set: migrator.versions, database: { [database] in database.displayName },
+            title: { [migrator] in migrator.migration(version: $0)?.title ?? "\($0)" }
         ).mistakes(
             in: schemaSteps.map { schemaStep in
                 (schemaStep as? SQLSchemaStep).map { (set: $0.migrator.versions, target: $0.target) }
