@@ -29,10 +29,10 @@ public struct MigrationWork: Sendable, Hashable {
     }
 
     /// The manager's name.
-    public var manager: String { name.text }
+    public var manager: String { parts.name.text }
 
     /// The name of the database in which the work is done and recorded; nil for the manager's store.
-    public let database: String?
+    public var database: String? { parts.database }
 
     /// The kind of the work.
     public var kind: Kind { Kind(kind: id.kind.forPeople) }
@@ -40,21 +40,34 @@ public struct MigrationWork: Sendable, Hashable {
     /// The version that the work is registered for; for a version change, the app's; 0 for a schema step without one.
     public var version: AppVersion { id.version }
 
-    private let name: ManagerName
-    package let place: PlaceID
-    package let id: WorkID
+    package var place: PlaceID { parts.place }
+    package var id: WorkID { parts.id }
+
+    private let parts: Parts
+
+    /// An object, because plans, errors and events hold work by the dozen, and copy each as one reference.
+    private final class Parts: Sendable {
+        let name: ManagerName
+        let id: WorkID
+        let place: PlaceID
+        let database: String?
+
+        init(_ name: ManagerName, _ id: WorkID, _ place: PlaceID, _ database: String?) {
+            self.name = name
+            self.id = id
+            self.place = place
+            self.database = database
+        }
+    }
 
     package init(_ id: WorkID, of manager: String, in place: PlaceID, database: String?) {
-        name = ManagerName(manager)
-        self.id = id
-        self.place = place
-        self.database = database
+        parts = Parts(ManagerName(manager), id, place, database)
     }
 
     /// Returns true if both stand for the same work: the names of databases are for people.
     @inline(never)
     public static func == (one: MigrationWork, other: MigrationWork) -> Bool {
-        one.id == other.id && one.place == other.place && one.name == other.name
+        one.id == other.id && one.place == other.place && one.parts.name == other.parts.name
     }
 
     /// Hashes what identifies the work.
@@ -63,7 +76,7 @@ public struct MigrationWork: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
         hasher.combine(place)
-        hasher.combine(name)
+        hasher.combine(parts.name)
     }
 }
 
