@@ -9,15 +9,15 @@ extension SchemaObject {
     /// Leaves out parentheses around a constant default, and all but one of several around the same expression.
     package static func withoutNeedlessParentheses(_ tokens: [[UInt8]]) -> [[UInt8]] {
         let ends = ends(ofParenthesesIn: tokens)
-        var needless: Set<Int> = []
+        var isNeedless = tokens.map { _ in false }
         // The inner parentheses come first, so that `DEFAULT ((0))` loses both pairs.
         for (start, end) in ends.sorted(by: { $0.key > $1.key }) where start > 0 {
-            let content = ((start + 1)..<end).filter { !needless.contains($0) }.map { tokens[$0] }
+            let content = ((start + 1)..<end).filter { !isNeedless[$0] }.map { tokens[$0] }
             let isDefault = tokens[start - 1].isToken("default") && isConstant(content)
             let isAround = ends[start - 1] == end + 1 && isOneExpression(content)
-            if isDefault || isAround { needless.formUnion([start, end]) }
+            if isDefault || isAround { (isNeedless[start], isNeedless[end]) = (true, true) }
         }
-        return tokens.indices.filter { !needless.contains($0) }.map { tokens[$0] }
+        return tokens.indices.filter { !isNeedless[$0] }.map { tokens[$0] }
     }
 
     /// Returns the place of the closing parenthesis for that of each opening one.
