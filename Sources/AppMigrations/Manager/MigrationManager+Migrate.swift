@@ -71,6 +71,7 @@ extension MigrationManager {
         return runInput(request, progress, waitingFor: patience)
     }
 
+    @inline(never)
     func runInput(_ request: LaunchRequest, _ progress: Progress, waitingFor patience: Duration) -> RunInput {
         RunInput(
             registration: registration, request: request, formers: adopting.formers, role: options.role,
@@ -178,6 +179,7 @@ extension MigrationManager {
 
     private var hearsEvents: Bool { environment.observer != nil || options.onEvent != nil }
 
+    @inline(never)
     func tell(_ kind: MigrationEvent.Kind) {
         guard hearsEvents else { return }
         let event = MigrationEvent(manager: name, kind: kind)

@@ -183,6 +183,7 @@ public final class MigrationManager {
 
 extension MigrationManager {
     /// Refuses calls from inside a step, which would wait for themselves.
+    @inline(never)
     func enter() throws {
         wasCalled = true
         guard !isMigrating else {

@@ -82,6 +82,7 @@ struct JSONField {
     private var path: String { if let key { "\(parent).\(key)" } else { parent } }
 
     /// A field of this field, which must be an object.
+    @inline(never)
     func field(_ key: String) throws -> JSONField {
         JSONField(value: try object()[key], path: path, key: key)
     }
@@ -93,10 +94,13 @@ struct JSONField {
         try object()[key].map { JSONField(value: $0, path: path, key: key) }
     }
 
+    @inline(never)
     func textIfPresent(_ key: String) throws -> String? { try fieldIfPresent(key)?.text() }
 
+    @inline(never)
     func versionIfPresent(_ key: String) throws -> AppVersion? { try fieldIfPresent(key)?.version() }
 
+    @inline(never)
     func countIfPresent(_ key: String, upTo limit: Int) throws -> Int? {
         try fieldIfPresent(key)?.count(upTo: limit)
     }
@@ -106,6 +110,7 @@ struct JSONField {
         if case .bool(true) = try object()[key] { true } else { false }
     }
 
+    @inline(never)
     func object() throws -> [String: JSONValue] {
         guard case .object(let fields) = value else { throw unexpected("an object") }
         return fields
@@ -124,6 +129,7 @@ struct JSONField {
         }
     }
 
+    @inline(never)
     func text() throws -> String {
         guard case .string(let text) = value else { throw unexpected("a text") }
         return text
@@ -135,6 +141,7 @@ struct JSONField {
     }
 
     /// Parses the version in a part of the field's text, or of one of its keys.
+    @inline(never)
     func version(in text: String) throws -> AppVersion {
         do {
             return try AppVersion(parsing: text)

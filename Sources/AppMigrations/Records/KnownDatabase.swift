@@ -14,6 +14,7 @@ package struct KnownDatabase: Equatable, Sendable {
     }
 
     /// Returns true if the database was at a path.
+    @inline(never)
     func wasAt(_ other: String) -> Bool {
         path == other || id == nil && path == other.split(separator: "/").last.map(String.init)
     }

@@ -54,6 +54,7 @@ extension MigrationRecord {
     ]
 
     /// Adds work with its state, if this version of the package knows its kind.
+    @inline(never)
     private mutating func add(_ key: String, in field: JSONField, _ state: () throws -> WorkState) throws {
         guard let id = try WorkID(key: key, in: field) else { return }
         guard insert(id, try state()) else { throw field.damage("\(key) has two states") }

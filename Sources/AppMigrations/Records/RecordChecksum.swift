@@ -40,6 +40,7 @@ enum RecordChecksum {
                 """)
     }
 
+    @inline(never)
     private static func sum(of data: Data) -> [UInt8] {
         let hash = data.withUnsafeBytes { $0.fnv1a(after: FNV1a.start) }
         let text = String(hash, radix: 16)

@@ -227,6 +227,7 @@ final class StepRun {
     func finishProgress() { context?.progress.finish() }
 
     /// Sends an event; closures for a version change send none.
+    @inline(never)
     private func announce(_ event: (MigrationEvent.Step) -> MigrationEvent.Kind) {
         guard run.caller.hearsEvents, step.kind != .versionChange else { return }
         run.caller.tell(

@@ -98,6 +98,7 @@ package final class MigrationStep: Sendable {
     var line: String { source?.description ?? "" }
 
     /// The name and the line of the registration, as in `step 1.1 (App/Migrations.swift:12)`.
+    @inline(never)
     var titleAndSource: String { source.map { "\(title) (\($0))" } ?? title }
 
     /// Returns true if this step comes first where both are pending.

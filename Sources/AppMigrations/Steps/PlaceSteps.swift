@@ -16,9 +16,7 @@ struct PlaceSteps: Sendable {
     }
 
     /// Returns the work of a step, for people and for calls of the manager's.
-    ///
-    /// Inlined, or each call would copy all of the lists.
-    @inline(__always)
+    @inline(never)
     func work(of step: MigrationStep, manager: String) -> MigrationWork {
         MigrationWork(step.id, of: manager, in: id, database: step.worksInDatabase ? name : nil)
     }

@@ -90,6 +90,7 @@ package struct DurableFile: Sendable {
     }
 
     /// The file's permissions; nil if there is no file.
+    @inline(never)
     package var permissions: mode_t? {
         var status = stat()
         return stat(url.path, &status) == 0 ? status.st_mode & 0o777 : nil
@@ -192,6 +193,7 @@ package struct DurableFile: Sendable {
     }
 
     /// Removes the file for good, unless another process has done so meanwhile.
+    @inline(never)
     package func remove() throws {
         guard unlink(url.path) == 0 || errno == ENOENT else { throw POSIXError.current }
         try syncName()

@@ -109,6 +109,7 @@ extension DurableFile {
     fileprivate var mayExist: Bool { (try? existsInItsFolder()) ?? true }
 
     /// Returns true if there is a file; an older version's folder need not exist.
+    @inline(never)
     fileprivate func existsInItsFolder() throws -> Bool {
         do {
             return try exists()

@@ -90,6 +90,7 @@ extension AppVersion {
     ///
     /// Use it to find the release that a pre-release or a sub-migration belongs to. Its text has the numbers as they
     /// were written: `2024.01` for `2024.01-2`.
+    @inline(never)
     package var release: AppVersion {
         AppVersion(numbersText, parts.numbers, .empty)
     }
@@ -105,6 +106,7 @@ extension AppVersion {
     private static let greatestSuffix = "-\(UInt64.max)"
 
     /// The numbers as they were written, with leading and trailing zeros.
+    @inline(never)
     private var numbersText: String {
         let text = description.utf8.prefix { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") }
         return String(Substring(text))
@@ -132,6 +134,7 @@ extension AppVersion: Hashable {
     /// You seldom call it yourself; it makes a version a key of a dictionary and an element of a set.
     ///
     /// - Parameter hasher: the hasher.
+    @inline(never)
     public func hash(into hasher: inout Hasher) {
         hasher.combine(parts.numbers)
         // Nearly all versions have none, and each launch hashes dozens.

@@ -12,6 +12,7 @@ package struct ManagerName: Hashable, Sendable {
 
     /// The key under which a store keeps the manager's record: the name itself, unless the name is not in Unicode's
     /// composed form or has a `%`; then its bytes are escaped.
+    @inline(never)
     package var key: String {
         if !text.utf8.contains(Self.escape), text.isComposed { return text }
         return text.utf8.map { byte in
@@ -31,6 +32,7 @@ package struct ManagerName: Hashable, Sendable {
         one.text.utf8.elementsEqual(other.text.utf8)
     }
 
+    @inline(never)
     package func hash(into hasher: inout Hasher) {
         for byte in text.utf8 { hasher.combine(byte) }
     }

@@ -35,6 +35,7 @@ extension WorkID {
     var givenVersion: AppVersion? { version == .zero ? nil : version }
 
     /// The work in words, as in `schema step 2.0`; without a version where none was given.
+    @inline(never)
     var title: String {
         let kind = kind.forPeople.rawValue
         return givenVersion.map { "\(kind) \($0)" } ?? kind
@@ -47,6 +48,7 @@ extension WorkID {
     var counterpart: WorkID? { isStep ? WorkID(version, kind == .step ? .closure : .step) : nil }
 
     /// Hashes the version alone: few versions have work of two kinds in one place.
+    @inline(never)
     package func hash(into hasher: inout Hasher) { hasher.combine(version) }
 }
 

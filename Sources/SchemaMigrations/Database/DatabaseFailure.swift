@@ -22,6 +22,7 @@ extension MigrationError {
     /// Creates an error from an error of SQLite's.
     ///
     /// - Parameter code: the code, unless an obstacle caused the error, or the database is damaged.
+    @inline(never)
     init(
         _ code: Code, at place: Diagnostic.Place? = nil, _ error: DatabaseError, remedy: String
     ) {

@@ -45,6 +45,7 @@ package final class Interrupter: Sendable {
     }
 
     /// The error with which the run stops; nil as long as it may go on.
+    @inline(never)
     private var error: (any Error)? {
         switch reason {
         case .cancelled: CancellationError()

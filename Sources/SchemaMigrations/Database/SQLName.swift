@@ -37,6 +37,7 @@ package struct SQLName: Sendable {
     package var sql: String { text.quotedInSQL(by: "\"") }
 
     /// The name in double quotes, with the schema `main`, so that no temporary object is meant.
+    @inline(never)
     package var inMain: String { "main.\(sql)" }
 
     /// The text with its ASCII letters in lower case.

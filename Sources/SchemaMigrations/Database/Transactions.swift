@@ -25,6 +25,7 @@ extension Database {
     }
 
     /// Not generic, since every kind of result would add 4 kB to apps.
+    @inline(never)
     private func runWriteTransaction(
         _ limit: Duration, _ commitLimit: Duration, _ interrupter: Interrupter?, _ body: () throws -> Void
     ) throws {

@@ -41,6 +41,7 @@ package struct ForeignKey: Hashable {
     }
 
     /// Returns whether a problem of the key can come from one of the suspects.
+    @inline(never)
     func concerns(_ suspects: Suspects) -> Bool {
         suspects.isEverything || suspects.tables.contains(child) || suspects.tables.contains(parent)
     }

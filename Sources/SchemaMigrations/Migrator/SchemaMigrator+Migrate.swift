@@ -91,6 +91,7 @@ extension SchemaMigrator {
     /// - Parameters:
     ///   - undoesOnly: true to undo unknown migrations, if the options ask for that, and apply none.
     ///   - restarting: the steps that begin again if migrations are undone; nil for all in the database.
+    @inline(never)
     func migrate(
         _ database: any DatabaseWriter, upTo target: SchemaVersion?, undoingOnly undoesOnly: Bool = false,
         restarting: RestartedSteps? = nil,

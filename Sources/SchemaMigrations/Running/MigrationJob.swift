@@ -180,6 +180,7 @@ extension MigrationJob {
 
 extension MigrationJob {
     /// Runs the body, and puts back the settings that it has changed, even if it fails.
+    @inline(never)
     private func restore(_ settings: ConnectionSettings?, _ db: Database, _ body: () throws -> Void) throws {
         let result = Result { try body() }
         if changesSettings {

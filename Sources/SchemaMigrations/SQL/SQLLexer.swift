@@ -42,6 +42,7 @@ package struct SQLLexer: Sequence, IteratorProtocol {
     }
 
     /// Returns the next token, skipping white space and comments.
+    @inline(never)
     package mutating func next() -> Token? {
         if let open = skipBlanks() { return Token(kind: .unterminated, range: open..<bytes.count) }
         guard position < bytes.count else { return nil }

@@ -20,6 +20,7 @@ package struct SQLScript {
             return ["INSERT", "REPLACE", "UPDATE", "DELETE", "SELECT"].contains(first) ? 1 : 12
         }
 
+        @inline(never)
         func opens(with words: String...) -> Bool {
             opening.count >= words.count && zip(opening, words).allSatisfy { $0.keyword == $1 }
         }
@@ -237,6 +238,7 @@ package struct SQLScript {
         }
     }
 
+    @inline(never)
     private func refusal(_ problem: String, at statement: Statement, remedy: String) -> MigrationError {
         MigrationError(
             .invalidMigration, at: .file(fileName, line: statement.line), problem, remedy: remedy
@@ -254,6 +256,7 @@ package struct SQLScript {
     func run(
         _ db: Database, fixing fix: String = MigrationError.fixMigration, afterEach: () throws -> Void
     ) throws {
+        @inline(never)
         func failure(_ error: any Error, in statement: Statement?) -> any Error {
             guard let error = error as? DatabaseError else { return error }
             var failure = MigrationError(
@@ -290,6 +293,7 @@ package struct SQLScript {
         try run(db, fixing: fix) {}
     }
 
+    @inline(never)
     func text(of statement: Statement) -> String {
         let text = wholeText(of: statement)
         return text.count > 200 ? text.prefix(200) + "…" : text
