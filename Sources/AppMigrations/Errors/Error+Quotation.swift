@@ -13,7 +13,7 @@ extension Error {
     }
 
     /// The text with which a developer's description quotes the error.
-    package var debugQuotation: String {
+    var debugQuotation: String {
         let quotation = quotation
         return self is MigrationError || quotation == "\(self)" ? String(reflecting: self) : quotation
     }

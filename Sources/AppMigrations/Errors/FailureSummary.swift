@@ -8,18 +8,18 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
     /// The name of the code, as in `stepFailed`.
     package let code: String
     /// The number of the code, which never changes.
-    package let number: Int
+    let number: Int
     /// The advice for the person.
     package let advice: RecoveryAdvice
     /// The version of the step, or the version of the schema migration; nil if none is concerned.
-    package let version: String?
+    let version: String?
     /// The kind of the work: `step`, `schema step`, `version change` or `migration`; nil if no work is concerned.
     package let kind: String?
     /// The schema migration that failed, such as the identifier of one of GRDB's; nil if none is concerned, or it has a version
     /// alone.
     package let migration: String?
     /// The attempt at the step, from 1; nil if no step is concerned.
-    package let attempt: Int?
+    let attempt: Int?
     /// The errors behind this one, the nearest first.
     package let causes: [Cause]
 
@@ -30,7 +30,7 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
         /// The error's code: for one of SQLite's, the extended result code.
         package let number: Int
 
-        package init(_ error: any Error) {
+        init(_ error: any Error) {
             let report = error as NSError
             domain = report.domain
             number = (error as? MigrationError)?.code.number ?? report.code
@@ -38,7 +38,7 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
     }
 
     /// Returns an error, and those behind it.
-    package static func chain(from error: (any Error)?) -> [any Error] {
+    static func chain(from error: (any Error)?) -> [any Error] {
         var chain: [any Error] = []
         var next = error
         while let error = next, chain.count < 4 {
@@ -55,7 +55,7 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
         return Int("\(kind) \(version)".utf8.fnv1a(after: FNV1a.start) % 1_000_000) * 1_000 + number
     }
 
-    package init(_ error: MigrationError) {
+    init(_ error: MigrationError) {
         domain = MigrationError.errorDomain
         code = error.code.description
         number = error.code.number

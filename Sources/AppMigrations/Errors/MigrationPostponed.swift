@@ -11,7 +11,7 @@
 /// steps of the manager wait: give a part that others need not wait for a manager of its own.
 public struct MigrationPostponed: Error, Sendable, Equatable {
     /// The reason, for messages: a clause such as `the keychain is locked`.
-    package let reason: String
+    let reason: String
 
     /// Creates the error.
     ///

@@ -6,14 +6,14 @@ import Foundation
 /// in the table `AppMigrations` of the main bundle first.
 package enum PersonText {
     /// Returns the sentence for a key, as in `error.diskFull`.
-    package static func text(_ key: String) -> String {
+    static func text(_ key: String) -> String {
         // The answer is the key, or nothing, where there is no such table.
         let own = Bundle.main.localizedString(forKey: key, value: key, table: "AppMigrations")
         return own == key || own.isEmpty ? english[key] ?? key : own
     }
 
     /// Returns the sentence for the code of an error.
-    package static func text(for code: MigrationError.Code) -> String {
+    static func text(for code: MigrationError.Code) -> String {
         let key = "error.\(code)"
         return text(english[key] == nil ? "error.other" : key)
     }

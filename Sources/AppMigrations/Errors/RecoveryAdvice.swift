@@ -23,7 +23,7 @@ public enum RecoveryAdvice: String, Codable, Sendable, CaseIterable {
 
 extension RecoveryAdvice {
     /// The advice for a code.
-    package init(_ code: MigrationError.Code) {
+    init(_ code: MigrationError.Code) {
         self =
             switch code {
             case .stepFailed, .suspended, .unreadableStore, .unwritable: .retry

@@ -6,7 +6,7 @@
 /// ```
 public struct MigrationReport: Sendable, Equatable {
     /// The version of the app.
-    package let version: AppVersion
+    let version: AppVersion
 
     /// The kind of launch, from the manager's store.
     public let launch: Launch
@@ -36,8 +36,8 @@ public struct MigrationReport: Sendable, Equatable {
     public let deferred: [PendingWork]
 
     /// How long the steps of this launch took.
-    package let duration: Duration
+    let duration: Duration
 
     /// The size of the largest database that a schema step has migrated, after it, in bytes; nil if none was in a file.
-    package let databaseSize: Int64?
+    let databaseSize: Int64?
 }

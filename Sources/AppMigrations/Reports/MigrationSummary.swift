@@ -7,7 +7,7 @@ package struct MigrationSummary: Encodable, Sendable, Equatable {
     /// The version of the app.
     package let to: String
     /// True if an older version of the app was launched since this one, or a newer one, was.
-    package let returnedFromDowngrade: Bool
+    let returnedFromDowngrade: Bool
     /// The number of steps that ran.
     package let steps: Int
     /// The number of schema migrations that were applied.
@@ -17,7 +17,7 @@ package struct MigrationSummary: Encodable, Sendable, Equatable {
     /// The number of deferred steps that wait.
     package let deferred: Int
     /// How long steps took, in milliseconds.
-    package let milliseconds: Int64
+    let milliseconds: Int64
     /// The size of the largest database that was migrated, in bytes, rounded up to a power of two; nil if none was.
     package let databaseSize: Int64?
 }

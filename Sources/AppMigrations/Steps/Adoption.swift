@@ -28,7 +28,7 @@ public struct Adoption {
         package let line: String
     }
 
-    package let answer: (Question) throws -> AdoptionAnswer
+    let answer: (Question) throws -> AdoptionAnswer
     /// The managers whose steps have come to this one.
     let formers: [FormerManager]
 

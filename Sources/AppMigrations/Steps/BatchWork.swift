@@ -62,12 +62,12 @@ package enum BatchOutcome: Sendable {
 /// A batch that was rolled back, because its body threw or took too long.
 package struct BatchFailure: Error {
     /// The batch, as in `row 5 of table photo`.
-    package let title: String
+    let title: String
     /// The size of a smaller batch that could say more; nil if there is none.
-    package let smallerSize: Int?
+    let smallerSize: Int?
     /// True if the batch is a row that can be set aside.
-    package let isRow: Bool
-    package let cause: any Error
+    let isRow: Bool
+    let cause: any Error
 
     package init(_ title: String, smallerSize: Int?, isRow: Bool, _ cause: any Error) {
         self.title = title

@@ -65,10 +65,10 @@ package struct StorePlace: MigrationPlace {
 /// A mistake in the registration of a schema step.
 package struct SchemaStepMistake: Sendable {
     /// The schema step's index among those of its place.
-    package let index: Int
+    let index: Int
     /// A clause with the schema step for its subject.
-    package let problem: String
-    package let remedy: String
+    let problem: String
+    let remedy: String
 
     package init(index: Int, problem: String, remedy: String) {
         self.index = index

@@ -3,14 +3,14 @@ import Foundation
 /// A piece of work that is registered for one version of the app, as a plan sees it.
 ///
 /// A class, because every launch filters and sorts lists of steps. What the step does is a ``StepBody``.
-package final class MigrationStep: Sendable {
-    package let version: AppVersion
+final class MigrationStep: Sendable {
+    let version: AppVersion
     /// Where the work is done and recorded.
-    package let place: PlaceID
-    package let kind: Kind
-    package let onFreshInstall: FreshInstallRule
+    let place: PlaceID
+    let kind: Kind
+    let onFreshInstall: FreshInstallRule
     /// The versions of deferred steps that have to be done before this one.
-    package let finishing: [AppVersion]
+    let finishing: [AppVersion]
     /// True if it runs again whenever its condition holds.
     let hasCondition: Bool
     /// Its number among the steps that are registered, from 0.
@@ -24,7 +24,7 @@ package final class MigrationStep: Sendable {
     let isDeferred: Bool
 
     /// The kind of a step's work.
-    package enum Kind: Sendable {
+    enum Kind: Sendable {
         /// A closure, which the store records after it has returned.
         case closure
         /// A closure in a transaction of a database, which records it in that transaction.
@@ -74,7 +74,7 @@ package final class MigrationStep: Sendable {
     }
 
     /// Names the work in the record of its place.
-    package let id: WorkID
+    let id: WorkID
 
     /// True if its place is a database that the app has registered it for.
     var worksInDatabase: Bool {

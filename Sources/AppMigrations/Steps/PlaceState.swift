@@ -3,11 +3,11 @@
 /// A class, because copies of so many fields would weigh more than the code that reads them.
 package final class PlaceState: Sendable {
     /// Identifies the place, wherever it lies; nil if it has never had a record.
-    package let storeID: String?
+    let storeID: String?
     /// The manager's record in this place; nil if there is none.
     package let record: MigrationRecord?
     /// True if the app has removed the record, and with it the manager's data.
-    package let hasRemovedRecord: Bool
+    let hasRemovedRecord: Bool
     /// The app version in which another manager has taken over the steps of this one, which had no record; nil if none has.
     let takenOver: AppVersion?
     /// What is known of the record that the place may have lost; nil if it has lost none.
@@ -15,15 +15,15 @@ package final class PlaceState: Sendable {
     /// The managers whose steps have come to this one; read only where it has no record.
     let formerRecords: [FormerRecord]
     /// The app versions that the place has seen, by line of versions, each line in the order in which they came.
-    package let seen: [String: [SeenVersion]]
+    let seen: [String: [SeenVersion]]
     /// The versions that the data was assumed to be at when damaged records were replaced, by line.
     let assumptions: [String: AppVersion]
     /// The evidence beside the record.
-    package let evidence: Evidence
+    let evidence: Evidence
     /// For each schema step, what it will do after the schema steps before it.
-    package let pending: [PendingSchema]
+    let pending: [PendingSchema]
     /// The schema versions that the place has had and that no schema step knows, ascending; they stay.
-    package let newer: [String]
+    let newer: [String]
     /// The settled work that is needed again, because its condition holds.
     let needed: Set<WorkID>
 

@@ -19,13 +19,13 @@ extension SchemaStepWork {
 /// The result of a schema step.
 package struct SchemaStepOutcome: Sendable {
     /// The schema versions that were applied, in order.
-    package let applied: [String]
+    let applied: [String]
     /// The unknown schema versions that were undone, newest first.
-    package let undone: [String]
+    let undone: [String]
     /// Pre-existing problems in the database: a sentence each.
-    package let warnings: [String]
+    let warnings: [String]
     /// The size of the database, in bytes; nil for one in memory.
-    package let databaseSize: Int64?
+    let databaseSize: Int64?
 
     package init(
         applied: [String], undone: [String] = [], warnings: [String] = [], databaseSize: Int64? = nil

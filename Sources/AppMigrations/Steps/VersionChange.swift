@@ -1,9 +1,9 @@
 /// A closure that runs once for each change of the app's version.
-package enum VersionChange {
+enum VersionChange {
     case blocking((_ from: AppVersion, _ to: AppVersion) throws -> Void)
     case asynchronous(AsynchronousBody)
 
-    package typealias AsynchronousBody =
+    typealias AsynchronousBody =
         nonisolated(nonsending) (_ from: AppVersion, _ to: AppVersion) async throws -> Void
 
     var isAsynchronous: Bool {

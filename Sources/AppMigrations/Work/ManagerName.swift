@@ -6,14 +6,14 @@ import Foundation
 /// file's name, in SQLite and on disks they are different, so they are different here.
 package struct ManagerName: Hashable, Sendable {
     /// The name as the app spells it.
-    package let text: String
+    let text: String
 
     package init(_ text: String) { self.text = text }
 
     /// The key under which a store keeps the manager's record: the name itself, unless the name is not in Unicode's
     /// composed form or has a `%`; then its bytes are escaped.
     @inline(never)
-    package var key: String {
+    var key: String {
         if !text.utf8.contains(Self.escape), text.isComposed { return text }
         return text.utf8.map { byte in
             byte < 0x80 && byte != Self.escape
@@ -22,7 +22,7 @@ package struct ManagerName: Hashable, Sendable {
     }
 
     /// Creates a name from its key.
-    package init(key: String) {
+    init(key: String) {
         text = key.removingPercentEncoding ?? key
     }
 

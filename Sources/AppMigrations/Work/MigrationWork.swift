@@ -41,7 +41,7 @@ public struct MigrationWork: Sendable, Hashable {
     public var version: AppVersion { id.version }
 
     package var place: PlaceID { parts.place }
-    package var id: WorkID { parts.id }
+    var id: WorkID { parts.id }
 
     private let parts: Parts
 

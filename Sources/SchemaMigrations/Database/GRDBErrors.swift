@@ -4,9 +4,9 @@ import GRDB
 // GRDB's texts of these errors hold the row, or its key.
 
 extension RowDecodingError: SystemError {
-    package var reason: String { words }
+    var reason: String { words }
 
-    package var words: String {
+    var words: String {
         // As in `could not decode Int from database value 42 - column: …` and `column not found: "title" - row: …`.
         let text = "\(self)"
         if text.hasPrefix("could not decode "), let end = text.firstRange(of: " from database value ") {
@@ -20,9 +20,9 @@ extension RowDecodingError: SystemError {
 }
 
 extension RecordError: SystemError {
-    package var reason: String { words }
+    var reason: String { words }
 
-    package var words: String {
+    var words: String {
         switch self {
         case .recordNotFound(let table, _): "table \(table) has no row with this key"
         }

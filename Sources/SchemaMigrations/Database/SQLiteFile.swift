@@ -9,7 +9,7 @@ import MigrationDiagnostics
 /// timeout covers.
 package final class SQLiteFile: Sendable {
     package let path: String
-    package let configuration: Configuration
+    let configuration: Configuration
     private let limit: Duration
 
     /// Creates a description of a file, without opening it.

@@ -8,12 +8,12 @@ struct UnknownMigration: SQLSource {
 
     var version: SchemaVersion { applied.version }
     var name: String { applied.name ?? "" }
-    package var fileName: String { name.isEmpty ? "\(version).sql" : "\(version)_\(name).sql" }
-    package var hasDown: Bool { applied.canBeUndone }
+    var fileName: String { name.isEmpty ? "\(version).sql" : "\(version)_\(name).sql" }
+    var hasDown: Bool { applied.canBeUndone }
 
     func migrate(_ db: Database) throws { throw isUnknown }
-    package func text() throws -> String { throw isUnknown }
-    package func downScript() throws -> SQLScript? {
+    func text() throws -> String { throw isUnknown }
+    func downScript() throws -> SQLScript? {
         try applied.down.map {
             try SQLScript($0, fileName: "\(fileName.dropLast(4)).down.sql (from the ledger)")
         }

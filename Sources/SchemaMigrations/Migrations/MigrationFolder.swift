@@ -94,7 +94,7 @@ extension MigrationError {
 struct SQLFile: SQLSource {
     let version: SchemaVersion
     let name: String
-    package let fileName: String
+    let fileName: String
     /// The name of the down migration's file.
     private let downName: String?
     /// The folder, joined with a name only when a file is read, because joining asks the file system.
@@ -108,13 +108,13 @@ struct SQLFile: SQLSource {
         self.folder = folder
     }
 
-    package var hasDown: Bool { downName != nil }
+    var hasDown: Bool { downName != nil }
 
-    package func text() throws -> String {
+    func text() throws -> String {
         try text(of: fileName)
     }
 
-    package func downScript() throws -> SQLScript? {
+    func downScript() throws -> SQLScript? {
         try downName.map { try SQLScript(text(of: $0), fileName: $0) }
     }
 

@@ -96,7 +96,7 @@ extension SchemaMigrator {
     }
 
     /// Returns the version that stands for another one: of a migration that was squashed, the baseline's.
-    package func knownVersion(for version: SchemaVersion) -> SchemaVersion {
+    func knownVersion(for version: SchemaVersion) -> SchemaVersion {
         guard let lowest = versions.first, version < lowest, let baseline = try? baseline(),
             baseline.versions.contains(version)
         else { return version }
@@ -136,5 +136,5 @@ extension MigrationError {
 
 extension AppliedMigration {
     /// The version and the name, as in the name of a file.
-    package var title: String { [("\(version)"), name].compactMap(\.self).joined(separator: "_") }
+    var title: String { [("\(version)"), name].compactMap(\.self).joined(separator: "_") }
 }

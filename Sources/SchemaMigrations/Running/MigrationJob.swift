@@ -244,7 +244,7 @@ extension MigrationJob {
 
 extension ContinuousClock {
     /// Runs the body, and returns how many seconds it took.
-    package func measureSeconds(_ body: () throws -> Void) rethrows -> Double {
+    func measureSeconds(_ body: () throws -> Void) rethrows -> Double {
         try measure(body).inSeconds
     }
 }
