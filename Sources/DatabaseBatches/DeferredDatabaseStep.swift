@@ -43,7 +43,7 @@ struct DeferredDatabaseStep: BatchWork {
     }
 
     private func run(_ batch: Batch, _ body: BatchBody, _ db: Database) throws -> BatchOutcome {
-        let (manager, id) = (batch.settlement.manager, batch.settlement.work.id)
+        let (manager, id) = (batch.settlement.manager, batch.settlement.id)
         let record = try place.state(of: manager, db).record(of: manager)
         guard let record, !record.hasSettled(id) else { return .endedElsewhere }
         var position = try record.position(of: id) ?? batches.begin(db)

@@ -2,11 +2,12 @@ import Foundation
 
 /// Records a step in the transaction that does it, once its work is done.
 package struct Settlement: Sendable {
-    package let work: MigrationWork
+    let work: MigrationWork
     let appVersion: AppVersion
     let started: ContinuousClock.Instant
 
     package var manager: String { work.manager }
+    package var id: WorkID { work.id }
 
     /// Returns true if another process has done the step since this one looked.
     package func isRecorded(in state: StoreState) throws -> Bool {

@@ -222,7 +222,7 @@ extension MemoryBatches {
     }
 
     private func runBody(_ batch: Batch) throws -> BatchOutcome {
-        let (manager, id) = (batch.settlement.manager, batch.settlement.work.id)
+        let (manager, id) = (batch.settlement.manager, batch.settlement.id)
         let record = try database.database.state.record(of: manager)
         guard let record, !record.hasSettled(id) else { return .endedElsewhere }
         var position = try record.position(of: id) ?? begin()
