@@ -161,10 +161,13 @@ struct LostRecordTests {
         #expect(try app.letters() == ["!?: 5000"])
     }
 
-    /// Adds a deferred step at 2.0-1, which adds `#` to each text, 500 at a time.
-    private func fill(_ manager: MigrationManager, _ queue: DatabaseQueue, stoppingAt stop: Int = 5_001) {
+    /// Adds a deferred step, which adds `#` to each text, 500 at a time.
+    private func fill(
+        _ manager: MigrationManager, _ queue: DatabaseQueue, at version: AppVersion = "2.0-1",
+        stoppingAt stop: Int = 5_001
+    ) {
         let progress = manager.deferredProgress
-        manager.afterMigratingToVersion("2.0-1", in: queue, startingAt: 1) { db, first in
+        manager.afterMigratingToVersion(version, in: queue, startingAt: 1) { db, first in
             try db.execute(
                 sql: "UPDATE note SET text = text || '#' WHERE id BETWEEN ? AND ?",
                 arguments: [first, first + 499])
@@ -176,9 +179,12 @@ struct LostRecordTests {
     }
 
     /// Launches 2.0, and runs the deferred step up to a row.
-    private func launchAndFill(_ app: App, stoppingAt stop: Int = 5_001) throws {
-        try app.manage("2.0") {
-            fill($0, $1, stoppingAt: stop)
+    private func launchAndFill(
+        _ app: App, steps: [AppVersion: String] = ["2.0": "!"], at version: AppVersion = "2.0-1",
+        stoppingAt stop: Int = 5_001
+    ) throws {
+        try app.manage("2.0", steps: steps) {
+            fill($0, $1, at: version, stoppingAt: stop)
         } _: { manager in
             try manager.migrate()
             try manager.runDeferred()
@@ -217,6 +223,27 @@ struct LostRecordTests {
             try launchAndFill(app)
             #expect(try app.letters() == letters)
         }
+    }
+
+    @Test("runs a deferred step again that is above the version that the app names")
+    func namedDeferredStep() throws {
+        let app = try App(.json)
+        try app.begin()
+        func launch(stoppingAt stop: Int = 5_001) throws {
+            try launchAndFill(app, steps: ["1.2": "!"], at: "1.5", stoppingAt: stop)
+        }
+        try launch(stoppingAt: 1_001)
+        try app.salvage(losing: .both)
+        try app.expectUnknown { try launch() }
+        try app.manage("2.0", steps: ["1.2": "!"]) {
+            fill($0, $1, at: "1.5")
+        } _: {
+            try $0.replaceRecord(assuming: "1.0")
+        }
+        try launch()
+        // It has begun anew, and the step 1.2, which its store has completed, has not.
+        let letters = try app.letters()
+        #expect(letters.count == 2 && letters.allSatisfy { $0.hasPrefix("!#") })
     }
 
     // MARK: Several managers and places

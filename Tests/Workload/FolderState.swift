@@ -179,10 +179,17 @@ struct FolderState: Equatable {
 
     private static func record(_ json: Any?) -> Record {
         let fields = json as? [String: Any]
-        let open = (fields?["open"] as? [String: [String: Any]] ?? [:]).filter { !$0.key.contains(" ") }
+        // A closure beside its store's database is a step here; no version of the plan has both.
+        func step(_ key: String) -> String {
+            key.hasPrefix("closure ") ? String(key.dropFirst("closure ".count)) : key
+        }
+        let known = fields?["open"] as? [String: [String: Any]] ?? [:]
+        let open = Dictionary(uniqueKeysWithValues: known.map { (step($0), $1) }).filter {
+            !$0.key.contains(" ")
+        }
         return Record(
             settled: Set(
-                ["done", "notNeeded", "skipped"].flatMap { fields?[$0] as? [String] ?? [] }
+                ["done", "notNeeded", "skipped"].flatMap { fields?[$0] as? [String] ?? [] }.map(step)
                     .filter { !$0.contains(" ") }),
             completed: fields?["completed"] as? String,
             positions: open.compactMapValues { $0["position"] as? [String: Any] }.mapValues(Position.init),

@@ -135,20 +135,20 @@ extension MigrationManager {
         try withLocks {
             var hasReplaced = false
             let request = try request(through: nil, retrying: nil)
-            let states = registration.look(waitingUpTo: patience).map { try? $0.get() }
+            // Before anything is written.
+            let records = try registration.places.map { try readableRecord(in: $0) }
             for (index, place) in registration.places.enumerated() {
                 func mark(_ state: inout StoreState) {
                     state.markAsReplacement(assuming: version, in: options.line, at: Date())
                 }
-                if try isDamaged(place) {
+                if records[index].isDamaged {
                     var state = StoreState()
                     mark(&state)
                     try place.store.setAside(replacingWith: state)
-                } else if let lost = states[index]?.lostRecord {
-                    // A launch that is complete has done all that was due, in every place.
-                    let completed = states.compactMap { $0?.record?.completed }.max()
+                } else if records[index].record == nil, let lost = try lostRecord(in: place) {
                     let record = lost.record(
-                        request, registration.due[index].closures, assuming: max(version, completed ?? .zero))
+                        request, registration.due[index].closures, assuming: version,
+                        completed: records.compactMap(\.record?.completed).max())
                     try place.store.change(name, waitingUpTo: patience) { state in
                         try state.changeRecord(of: name) { $0 = record }
                         // For managers of which nothing else is known.
@@ -170,14 +170,22 @@ extension MigrationManager {
         startOver()
     }
 
-    /// Returns true if a place's record cannot be read, for good.
-    private func isDamaged(_ place: any MigrationPlace) throws -> Bool {
+    /// Returns a place's record, unless it cannot be read, for good.
+    private func readableRecord(
+        in place: any MigrationPlace
+    ) throws -> (record: MigrationRecord?, isDamaged: Bool) {
         do {
-            _ = try place.store.record(of: name)
-            return false
+            return (try place.store.record(of: name).flatMap { $0.hasBegun ? $0 : nil }, false)
         } catch let error as MigrationError where error.isAboutDamage {
-            return true
+            return (nil, true)
         }
+    }
+
+    /// Returns what is known of a record that was lost when its database was salvaged.
+    private func lostRecord(in place: any MigrationPlace) throws -> LostRecord? {
+        let state = try place.store.read(name)
+        guard try state.hasLostRecords && !state.hasRemovedRecord(of: name) else { return nil }
+        return LostRecord(history: try place.store.history(name))
     }
 
     /// Returns true if a manager of another line has replaced a place's records, and nothing is known of this line.

@@ -21,8 +21,10 @@ extension Beginnings {
         let unknown = completed.map { completed in
             // A launch of this version was begun, and may have come as far as this place.
             let begun = others.compactMap(\.highest).reduce(completed, max)
-            return steps[index].filter { lost.isUnknown($0, completed: completed, begun: begun) }
-                .map(\.titleAndSource)
+            return steps[index].filter {
+                lost.isUnknown($0, among: steps[index], completed: completed, begun: begun)
+            }
+            .map(\.titleAndSource)
         }
         if let completed, unknown?.isEmpty == true { return .at(completed, .lost) }
         return (others.isEmpty ? assumption(places[index]) : nil)
@@ -43,12 +45,35 @@ extension Beginnings {
 
 extension LostRecord {
     /// Returns the record that takes its place, when the app has named the version that the data is at.
+    ///
+    /// - Parameter completed: the version that the manager has completed elsewhere: that launch has done all that was due, in
+    ///   every place, but for deferred steps.
     func record(
-        _ request: LaunchRequest, _ steps: [MigrationStep], assuming version: AppVersion
+        _ request: LaunchRequest, _ steps: [MigrationStep], assuming version: AppVersion,
+        completed: AppVersion?
     ) -> MigrationRecord? {
-        var record = Beginning.at(version, .lost).record(request, steps)
-        for (id, state) in settled { record?[id] = state }
+        guard var record = Beginning.at(max(version, completed ?? .zero), .lost).record(request, steps) else {
+            return nil
+        }
+        for step in steps where step.isDeferred && step.version > version { record.owe(step.id) }
+        return completing(record, steps)
+    }
+
+    /// Returns a record with what the history says.
+    func completing(_ record: MigrationRecord, _ steps: [MigrationStep]) -> MigrationRecord {
+        var record = record
+        for (id, state) in settled { record[id] = state }
+        for step in steps { if let state = state(of: step, among: steps) { record[step.id] = state } }
         return record
+    }
+
+    /// Returns what the history says of a step, which the app may have moved into the database that is the store, or out of it.
+    private func state(of step: MigrationStep, among steps: [MigrationStep]) -> WorkState? {
+        if let state = settled[step.id] { return state }
+        guard let counterpart = step.id.counterpart, !steps.contains(where: { $0.id == counterpart }) else {
+            return nil
+        }
+        return settled[counterpart]
     }
 
     /// Returns true if nothing says whether a step has run, where the manager has completed a version elsewhere.
@@ -57,8 +82,12 @@ extension LostRecord {
     /// deferred step keeps no launch from being complete.
     ///
     /// - Parameter begun: the latest version whose launch was begun.
-    fileprivate func isUnknown(_ step: MigrationStep, completed: AppVersion, begun: AppVersion) -> Bool {
-        guard settled[step.id] == nil, step.onFreshInstall != .only, step.version <= begun.ceiling else {
+    fileprivate func isUnknown(
+        _ step: MigrationStep, among steps: [MigrationStep], completed: AppVersion, begun: AppVersion
+    ) -> Bool {
+        guard state(of: step, among: steps) == nil, step.onFreshInstall != .only,
+            step.version <= begun.ceiling
+        else {
             return false
         }
         return step.version > completed || step.isDeferred

@@ -11,6 +11,8 @@ extension LaunchPlan {
         let record: MigrationRecord?
         /// The steps whose counterparts the record has, and the app has no more.
         let carriedOver: [WorkID]
+        /// The steps that are pending beside their counterparts.
+        let owed: [WorkID]
         /// The settled work that this launch does again.
         let reopened: [WorkID]
         /// The managers whose steps come to this one in this launch.
@@ -35,7 +37,7 @@ extension LaunchPlan {
                 ?? beginning?.record(request, steps.closures) { step in
                     !isMadeAnew && store?.hasMovedAway(step) == true
                 }
-            for (id, state) in state.lostRecord?.settled ?? [:] { record?[id] = state }
+            if let lost = state.lostRecord { record = record.map { lost.completing($0, steps.closures) } }
             let launch: Launch =
                 if case .downgrade(let later) = beginning {
                     .downgrade(from: later)
@@ -43,8 +45,8 @@ extension LaunchPlan {
                     record?.launch(current: request.current, build: request.build) ?? .freshInstall
                 }
             self.launch = launch
-            carriedOver = record.map { steps.carriedOver(to: $0, in: launch) } ?? []
-            if !carriedOver.isEmpty { record?.apply(.carriedOver(carriedOver)) }
+            carriedOver = record.map(steps.carriedOver) ?? []
+            record?.apply(.carriedOver(carriedOver))
             record?.apply(.begun(launch, current: request.current, due: steps.closures))
             if case .downgrade = launch {
                 reopened = []
@@ -52,6 +54,8 @@ extension LaunchPlan {
                 reopened = state.needed.filter { record?.isDone($0) == true }
             }
             record?.apply(.rerun(reopened))
+            if case .downgrade = launch { owed = [] } else { owed = record.map(steps.owed) ?? [] }
+            record?.apply(.owed(owed))
             self.record = record
             formers = self.record == nil ? [] : state.formersToEnd(request)
             switch beginning {
@@ -71,11 +75,8 @@ extension LaunchPlan {
         private func hasMovedAway(_ step: MigrationStep) -> Bool {
             // A newer app may still have it here.
             if case .downgrade = launch { return false }
-            guard let record, !steps.closures.contains(where: { $0.version == step.version }) else {
-                return false
-            }
-            return [step.id, step.id.counterpart].contains { id in
-                id.map { record[$0] == .done || record[$0] == .skipped } ?? false
+            return [step.id, step.id.counterpart].compactMap(\.self).contains { id in
+                (record?[id] == .done || record?[id] == .skipped) && !steps.has(id)
             }
         }
 

@@ -10,7 +10,7 @@ extension MigrationRecord {
         else { return false }
         // Closures for a version change are forgotten when the launch is complete.
         return other.work.allSatisfy { id, state in
-            guard id.isStep, work[id]?.isSettled != true else { return true }
+            guard id.isStep, !hasSettledEither(id) else { return true }
             guard case .open(let before) = state else { return false }
             let now = open(id) ?? OpenWork()
             return (now.isOwed || !before.isOwed) && now.position?.done ?? 0 >= before.position?.done ?? 0
@@ -22,6 +22,12 @@ extension MigrationRecord {
     /// A line about a step that was skipped may be one of a step that was given up, and goes on in a later release.
     package func knows(_ step: SettledStep) -> Bool {
         guard step.work.id.isStep, step.outcome != .skipped else { return true }
-        return hasSettled(step.work.id) || isOwed(step.work.id) || start.map { step.version <= $0 } ?? false
+        return hasSettledEither(step.work.id) || isOwed(step.work.id)
+            || start.map { step.version <= $0 } ?? false
+    }
+
+    /// Returns true if a step is settled, or its counterpart: the app may have moved it.
+    private func hasSettledEither(_ id: WorkID) -> Bool {
+        hasSettled(id) || id.counterpart.map(hasSettled) == true
     }
 }

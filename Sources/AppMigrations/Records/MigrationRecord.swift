@@ -88,11 +88,11 @@ extension MigrationRecord {
     }
 
     /// Returns the steps that work in portions and are not done, with where each of them is.
-    package var positions: [(version: AppVersion, work: OpenWork, position: StepPosition)] {
+    package var positions: [(id: WorkID, work: OpenWork, position: StepPosition)] {
         work.compactMap { id, state in
             guard case .open(let open) = state, let position = open.position else { return nil }
-            return (id.version, open, position)
-        }.inOrder { $0.version < $1.version }
+            return (id, open, position)
+        }.inOrder { ($0.id.version, $0.id) < ($1.id.version, $1.id) }
     }
 
     /// Returns true if work is running, or was when the process died.
@@ -122,8 +122,12 @@ extension MigrationRecord {
     /// Takes what is known of a step's counterpart for what is known of the step.
     mutating func carryOver(_ id: WorkID) {
         guard work[id] == nil, let counterpart = id.counterpart else { return }
-        work[id] = work[counterpart]
+        work[id] = work.removeValue(forKey: counterpart)
     }
+
+    /// Notes that a step must run, if nothing is known of it.
+    mutating func owe(_ id: WorkID) { work[id] = work[id] ?? .open(OpenWork(isOwed: true)) }
+
 }
 
 // MARK: - Launches

@@ -6,6 +6,8 @@ package indirect enum RecordChange: Sendable {
     case begun(Launch, current: AppVersion, newInstall: [WorkID: WorkState])
     /// The app has steps in the database that is the store which it had outside it, or the other way round.
     case carriedOver([WorkID])
+    /// Steps of which nothing is known have to run, whatever the app registers later.
+    case owed([WorkID])
     /// Work begins; for a schema step, with so many migrations.
     case started(WorkID, OpenWork.Start, remaining: Int?, isRetry: Bool)
     /// Work has come to its end.
@@ -43,6 +45,7 @@ extension MigrationRecord {
             }
             begin(launch, current: current)
         case .carriedOver(let ids): for id in ids { carryOver(id) }
+        case .owed(let ids): for id in ids { owe(id) }
         case .started(let id, let start, let remaining, let isRetry):
             changeOpen(id) { $0.begin(start, remaining: remaining, isRetry: isRetry) }
         // The ledger has a schema step, and nothing else of it is kept.

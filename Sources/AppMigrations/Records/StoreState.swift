@@ -21,7 +21,7 @@ package struct SeenVersion: Sendable, Equatable {
 /// A step that works in portions and is not complete.
 package struct UnfinishedStep: Sendable {
     package let manager: String
-    package let version: AppVersion
+    package let id: WorkID
     package let position: StepPosition
     /// How often it has failed.
     package let failures: Int
@@ -29,6 +29,8 @@ package struct UnfinishedStep: Sendable {
     package let deaths: Int
     /// The start that has not come to an end: it is running, or the process died in it; nil if it is waiting.
     package let running: OpenWork.Start?
+
+    package var version: AppVersion { id.version }
 }
 
 /// Everything that a ``MigrationStore`` remembers: as a JSON document, or in rows of a table.
@@ -148,9 +150,9 @@ extension StoreState {
     package func unfinishedSteps() throws -> [UnfinishedStep] {
         try managerNames.flatMap { manager in
             guard let record = try record(of: manager) else { return [UnfinishedStep]() }
-            return record.positions.map { version, work, position in
+            return record.positions.map { id, work, position in
                 UnfinishedStep(
-                    manager: manager, version: version, position: position, failures: work.failures,
+                    manager: manager, id: id, position: position, failures: work.failures,
                     deaths: work.deaths, running: work.running)
             }
         }

@@ -50,6 +50,7 @@ struct Journal {
             pages[index].changes.append(
                 .begun(place.launch, current: request.current, due: place.steps.closures))
             if !place.reopened.isEmpty { pages[index].changes.append(.rerun(place.reopened)) }
+            if !place.owed.isEmpty { pages[index].changes.append(.owed(place.owed)) }
             pages[index].history = place.notNeeded.map {
                 SettledStep(
                     place.steps.work(of: $0, manager: request.manager), outcome: .notNeeded,

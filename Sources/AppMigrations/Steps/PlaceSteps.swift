@@ -26,17 +26,26 @@ struct PlaceSteps: Sendable {
 
     /// Returns the steps whose counterparts a record has, and the app has no more: it has moved them into the database that is
     /// the store, or out of it.
-    func carriedOver(to record: MigrationRecord, in launch: Launch) -> [WorkID] {
-        // A newer app may still have both.
-        if case .downgrade = launch { return [] }
+    func carriedOver(to record: MigrationRecord) -> [WorkID] {
         guard id != .store else { return [] }
-        return closures.compactMap { step in
-            guard record[step.id] == nil, let counterpart = step.id.counterpart, record[counterpart] != nil,
-                !closures.contains(where: { $0.id == counterpart })
-            else { return nil }
-            return step.id
+        return closures.map(\.id).filter { id in
+            guard record[id] == nil, let counterpart = id.counterpart else { return false }
+            return record[counterpart] != nil && !has(counterpart)
         }
     }
+
+    /// Returns the steps that are pending beside their counterparts: what becomes of one says nothing of the other, also when
+    /// the app has no more than one of them.
+    func owed(in record: MigrationRecord) -> [WorkID] {
+        guard id != .store else { return [] }
+        return closures.filter { step in
+            record[step.id] == nil && step.onFreshInstall != .only
+                && record.start.map { step.version > $0 } ?? true && step.id.counterpart.map(has) == true
+        }.map(\.id)
+    }
+
+    /// Returns true if the app has a step.
+    func has(_ id: WorkID) -> Bool { closures.contains { $0.id == id } }
 
     /// Returns true if a step has a condition that can be asked.
     ///

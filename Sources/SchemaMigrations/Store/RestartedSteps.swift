@@ -19,7 +19,7 @@ struct RestartedSteps {
         }
         for (manager, steps) in Dictionary(grouping: steps, by: \.manager) {
             try store.update(manager, db) { state in
-                try state.apply(.restarted(steps.map { WorkID($0.version) }), toRecordOf: manager)
+                try state.apply(.restarted(steps.map(\.id)), toRecordOf: manager)
             }
         }
     }

@@ -23,7 +23,7 @@ struct StoreInDatabaseTests {
     /// Launches an app with steps of 2.0.
     @discardableResult
     private func launch(
-        _ version: String, _ steps: [Step], failing: Step? = nil
+        _ version: String, _ steps: [Step], failing: Step? = nil, by obstacle: (any Error)? = nil
     ) throws -> MigrationReport {
         let database = try app.open()
         let manager = try app.manager(version, adopting: Adoption { "1.0" }, store: .database(database))
@@ -36,7 +36,7 @@ struct StoreInDatabaseTests {
                 }
             case .inside:
                 manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in
-                    if failing == step { throw Failure() }
+                    if failing == step { throw obstacle ?? Failure() }
                     log.add("inside")
                 }
             case .deferredOutside:
@@ -100,6 +100,19 @@ struct StoreInDatabaseTests {
         #expect(app.log.lines == ["outside", "inside"])
     }
 
+    @Test(
+        "does not take a step that an obstacle has held up for its closure, which the app leaves out later",
+        arguments: ["2.0", "2.1"])
+    func obstacle(next version: String) throws {
+        #expect(throws: MigrationError.self) {
+            try launch(
+                "2.0", [.outside, .inside], failing: .inside,
+                by: MigrationPostponed(reason: "the keychain is locked"))
+        }
+        try launch(version, [.inside])
+        #expect(app.log.lines == ["outside", "inside"])
+    }
+
     @Test("knows the closures of a record that calls them steps")
     func olderRecord() throws {
         let store = try MigrationStore.database(app.open())
@@ -110,9 +123,21 @@ struct StoreInDatabaseTests {
             }
         }
         #expect(try launch("2.0", [.outside]).completed == [])
+        #expect(try record().work == [WorkID("2.0", .closure): .done])
         // From then on, the record tells the two apart.
-        #expect(try launch("2.1", [.outside, .inside]).completed == [])
-        #expect(app.log.lines == [])
+        #expect(try launch("2.1", [.outside, .inside]).completed.map(\.database) == ["library.sqlite"])
+        #expect(app.log.lines == ["inside"])
+    }
+
+    @Test("leaves a step alone that goes to another database, and not its closure")
+    func movedAway() throws {
+        try launch("2.0", [.outside, .inside])
+        let manager = try app.manager("2.1", store: .database(app.open()))
+        let other = try DatabaseQueue(path: app.folder.path("other.sqlite"))
+        manager.whenMigratingToVersion("2.0") { [log = app.log] in log.add("outside") }
+        manager.whenMigratingToVersion("2.0", in: other) { [log = app.log] _ in log.add("inside") }
+        #expect(try manager.migrate().completed == [])
+        #expect(app.log.lines == ["outside", "inside"])
     }
 
     @Test("refuses two closures of one version outside its database")

@@ -41,7 +41,7 @@ extension KnownWorld {
             SmallApp(
                 steps: [.init(20, .closure, since: 3), .init(120, .transaction, in: .database(0))],
                 storeInDatabase: true),
-            [.launch(1), .write(.append), .launch(3, .whole, .fails(120)), .launch(2), .launch(3)]),
+            [.launch(1), .write(.append), .launch(3, .whole, .postpones(120)), .launch(2), .launch(3)]),
         KnownWorld(
             "a launch that has only found a death leaves no version by which tables are old",
             SmallApp(
