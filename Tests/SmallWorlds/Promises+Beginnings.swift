@@ -120,7 +120,12 @@ extension Promises {
         if place == store, ([store] + databases).contains(where: { isUnknown($0, line) }) {
             return .undecided
         }
-        return place == store ? fresh(release) : startInNewDatabase(place, of: manager, release)
+        guard place == store else { return startInNewDatabase(place, of: manager, release) }
+        // A removal that was cut short may have left a database what it knows.
+        let isDoubtful = databases.contains { places[$0]?.managers[manager]?.isDoubtful == true }
+        var beginning = Beginning.fresh(release, isCertain: !isDoubtful)
+        beginning.isKept = isDoubtful
+        return .begins(beginning)
     }
 
     private func fresh(_ release: SmallRelease) -> Start { .begins(.fresh(release, isCertain: true)) }

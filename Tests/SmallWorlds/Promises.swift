@@ -504,7 +504,7 @@ package struct Promises: Sendable {
                     used.contains { start(of: manager, in: $0, release) == .undecided || isVague($0) }
                         // Tables beside records that were replaced may be old, or not.
                         || app.managers[manager].adopting == .tables
-                            && places[.database(0)]?.replaced.isEmpty == false
+                            && (places[.database(0)]?.replaced.isEmpty == false || isVague(.database(0)))
                         // It knows no build of the app, which alone could say that tables are new.
                         || event.isFromExtension && !(before.isSettled && before.release == release)
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)

@@ -29,8 +29,11 @@ struct PlaceSteps: Sendable {
     func carriedOver(to record: MigrationRecord) -> [WorkID] {
         guard id != .store else { return [] }
         return closures.map(\.id).filter { id in
-            guard record[id] == nil, let counterpart = id.counterpart else { return false }
-            return record[counterpart] != nil && !has(counterpart)
+            guard record[id] == nil, let counterpart = id.counterpart, let state = record[counterpart] else {
+                return false
+            }
+            // What is owed was never done, and may be another build's.
+            return (state.isSettled || !record.isOwed(counterpart)) && !has(counterpart)
         }
     }
 

@@ -43,6 +43,58 @@ extension KnownWorld {
                 storeInDatabase: true),
             [.launch(1), .write(.append), .launch(3, .whole, .postpones(120)), .launch(2), .launch(3)]),
         KnownWorld(
+            "a step that is owed in the database of the store is not owed outside it",
+            SmallApp(
+                steps: [
+                    .init(
+                        30, .rows, in: .database(0), manager: 1, since: .secondBuild(of: 3),
+                        onFreshInstall: .run),
+                    .init(130, .closure, manager: 1),
+                ], move: .init(30), managers: two, storeInDatabase: true),
+            [.launch(3, .whole, .dies(before: 5)), .launch(.secondBuild(of: 3)), .launch(3)]),
+        KnownWorld(
+            "a step of an earlier build is not done because its counterpart is",
+            SmallApp(
+                steps: [
+                    .init(30, .transaction, in: .database(0), manager: 1, since: .secondBuild(of: 3)),
+                    .init(130, .closure, manager: 1),
+                ], managers: [.init(adopting: .tables), .init(adopting: .tables)], storeInDatabase: true),
+            [
+                .oldInstall, .launch(3, .without(manager: 1)),
+                .call(.removeRecord(manager: 1), .dies(before: 1)),
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 3)), .call(.skip(.step(130))),
+                .restore(.database(0), after: 4), .launch(3),
+            ]),
+        KnownWorld(
+            "a manager that is adopted by tables may be undecided where only a death was noted beside them",
+            SmallApp(
+                steps: [.init(21, .cursor, in: .database(1), manager: 1)], move: .init(20),
+                managers: [.init(), .init(adopting: .tables)]),
+            [
+                .launch(3, .whole, .dies(before: 5)), .launch(2, .whole, .dies(before: 2)), .launch(1),
+                .launch(3),
+            ], endsWith: nil),
+        KnownWorld(
+            "a removal that was cut short may have left a database what it knows",
+            SmallApp(
+                steps: [
+                    .init(20, .closure, onFreshInstall: .only),
+                    .init(21, .transaction, in: .database(0), manager: 1),
+                ], move: .init(20), managers: [.init(adopting: .file), .init(adopting: .file)]),
+            [
+                .launch(3, .whole, .dies(before: 8)), .call(.removeRecord(manager: 0), .dies(before: 2)),
+                .lose(.files), .launch(3),
+            ]),
+        KnownWorld(
+            "what a removal that was cut short has left may be found for another manager",
+            SmallApp(
+                steps: [.init(20, .closure, manager: 1, onFreshInstall: .only)], move: .init(20),
+                managers: [.init(adopting: .tables), .init(adopting: .tables)]),
+            [
+                .launch(3, .whole, .dies(before: 3)), .call(.removeRecord(manager: 0), .dies(before: 2)),
+                .lose(.files), .launch(3),
+            ]),
+        KnownWorld(
             "a launch that has only found a death leaves no version by which tables are old",
             SmallApp(
                 steps: [
