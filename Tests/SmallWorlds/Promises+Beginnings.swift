@@ -88,7 +88,7 @@ extension Promises {
         {
             let lives = databases.compactMap { places[$0]?.managers[manager] }
             let isCertain =
-                !memory.isForgotten && lives.allSatisfy { $0.mayHaveFinished == nil }
+                !memory.isForgotten && lives.allSatisfy { $0.isCertain && $0.mayHaveFinished == nil }
                 && !own.contains(where: \.isDoubtful)
             return .begins(
                 Beginning(

@@ -86,6 +86,18 @@ extension KnownWorld {
                 .lose(.files), .launch(3),
             ]),
         KnownWorld(
+            "a store that is lost after such a removal is no more certain than the database",
+            SmallApp(
+                steps: [
+                    .init(10, .rows, in: .database(0), manager: 1), .init(20, .closure),
+                    .init(21, .transaction, in: .database(1)),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)],
+                storeInDatabase: true),
+            [
+                .launch(2, .whole, .failsAlways(21)), .launch(2, .whole, .dies(before: 2)),
+                .call(.removeRecord(manager: 0), .dies(before: 2)), .twice(2, .lose(0)),
+            ], endsWith: nil),
+        KnownWorld(
             "what a removal that was cut short has left may be found for another manager",
             SmallApp(
                 steps: [.init(20, .closure, manager: 1, onFreshInstall: .only)], move: .init(20),
