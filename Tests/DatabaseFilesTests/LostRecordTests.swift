@@ -138,26 +138,28 @@ struct LostRecordTests {
         #expect(try app.letters() == ["!: 5000"])
     }
 
+    /// Launches 2.0 with a step 1.5, and one of 2.0 that may fail.
+    private func upgrade(_ app: App, failing: Bool) throws {
+        try app.manage("2.0", steps: ["1.5": "!"]) { manager, queue in
+            manager.whenMigratingToVersion("2.0", in: queue) { db in
+                if failing { throw Mishap() }
+                try db.execute(sql: "UPDATE note SET text = text || '?'")
+            }
+        } _: {
+            _ = try $0.migrate()
+        }
+    }
+
     @Test("asks the app about the steps of a launch that was cut short")
     func unfinishedUpgrade() throws {
         let app = try App(.json)
         try app.begin()
-        func upgrade(failing: Bool) throws {
-            try app.manage("2.0", steps: ["1.5": "!"]) { manager, queue in
-                manager.whenMigratingToVersion("2.0", in: queue) { db in
-                    if failing { throw Mishap() }
-                    try db.execute(sql: "UPDATE note SET text = text || '?'")
-                }
-            } _: {
-                _ = try $0.migrate()
-            }
-        }
-        #expect(throws: MigrationError.self) { try upgrade(failing: true) }
+        #expect(throws: MigrationError.self) { try upgrade(app, failing: true) }
         try app.salvage(losing: .both)
-        let text = try app.expectUnknown { try upgrade(failing: false) }
+        let text = try app.expectUnknown { try upgrade(app, failing: false) }
         #expect(text.contains("\(Self.lost) whether step 2.0 ("))
         try app.manage("2.0") { try $0.replaceRecord(assuming: "1.5") }
-        try upgrade(failing: false)
+        try upgrade(app, failing: false)
         #expect(try app.letters() == ["!?: 5000"])
     }
 
@@ -289,23 +291,13 @@ struct LostRecordTests {
     func namedForAnotherBefore() throws {
         let app = try App(.json)
         try app.begin()
-        func upgrade(failing: Bool) throws {
-            try app.manage("2.0", steps: ["1.5": "!"]) { manager, queue in
-                manager.whenMigratingToVersion("2.0", in: queue) { db in
-                    if failing { throw Mishap() }
-                    try db.execute(sql: "UPDATE note SET text = text || '?'")
-                }
-            } _: {
-                _ = try $0.migrate()
-            }
-        }
-        #expect(throws: MigrationError.self) { try upgrade(failing: true) }
+        #expect(throws: MigrationError.self) { try upgrade(app, failing: true) }
         try app.manage("2.0", "Settings", steps: [:]) { _ = try $0.migrate() }
         try app.salvage(losing: .both, andHistory: true)
         try app.manage("2.0", "Settings", steps: [:]) { try $0.replaceRecord(assuming: "2.0") }
-        try app.expectUnknown { try upgrade(failing: false) }
+        try app.expectUnknown { try upgrade(app, failing: false) }
         try app.manage("2.0") { try $0.replaceRecord(assuming: "1.5") }
-        try upgrade(failing: false)
+        try upgrade(app, failing: false)
         #expect(try app.letters() == ["!?: 5000"])
     }
 

@@ -143,6 +143,12 @@ extension Promises {
 
     /// Notes deaths.
     mutating func note(_ outcome: SmallOutcome, retried: SmallWork?) {
+        // Once another build has begun a work, deaths in an earlier one need not count.
+        for id in outcome.entered {
+            let place = place(of: SmallWork(id: id))
+            guard let fatal = places[place]?.fatal[id], fatal.release != release else { continue }
+            forgetDeaths(in: id, place, isCertain: false)
+        }
         // Where the process has died after a body, its end may not have been written.
         for id in outcome.advanced.union(outcome.died ? [] : outcome.ran) {
             let place = place(of: SmallWork(id: id))

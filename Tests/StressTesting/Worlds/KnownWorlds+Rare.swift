@@ -98,6 +98,17 @@ extension KnownWorld {
                 .call(.removeRecord(manager: 0), .dies(before: 2)), .twice(2, .lose(0)),
             ], endsWith: nil),
         KnownWorld(
+            "deaths need not count once another build has begun the work",
+            SmallApp(
+                steps: [
+                    .init(21, .closure, manager: 1),
+                    .init(30, .cursor, in: .database(0), manager: 1, since: .secondBuild(of: 3)),
+                ], managers: [.init(adopting: .version), .init(adopting: .version)]),
+            [
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 4)), .launch(3, .whole, .fails(21)),
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 2)), .launch(.secondBuild(of: 3)),
+            ]),
+        KnownWorld(
             "what a removal that was cut short has left may be found for another manager",
             SmallApp(
                 steps: [.init(20, .closure, manager: 1, onFreshInstall: .only)], move: .init(20),
