@@ -107,11 +107,16 @@ extension Promises {
         {
             return .begins(answer)
         }
+        // A removal that was cut short may have left a database what it knows.
+        let isDoubtful =
+            place == store && databases.contains { places[$0]?.managers[manager]?.isDoubtful == true }
         if let earliest = earliest(of: seen, before: release) {
             // Where it is not certain, the manager may have begun in an older release, which has done what it owed.
-            let isCertain = !seen.contains(where: \.isDoubtful)
+            let isCertain = !seen.contains(where: \.isDoubtful) && !isDoubtful
             return .begins(
-                Beginning(floor: earliest, isCertain: isCertain, owesRun: isCertain ? true : nil))
+                Beginning(
+                    floor: earliest, isCertain: isCertain, owesRun: isCertain ? true : nil,
+                    owesOnly: isDoubtful ? nil : false, isKept: isDoubtful))
         }
         if !memory.replaced.isEmpty, own.isEmpty { return .undecided }
         if place != store, isUnknown(place, line) {
@@ -121,8 +126,6 @@ extension Promises {
             return .undecided
         }
         guard place == store else { return startInNewDatabase(place, of: manager, release) }
-        // A removal that was cut short may have left a database what it knows.
-        let isDoubtful = databases.contains { places[$0]?.managers[manager]?.isDoubtful == true }
         var beginning = Beginning.fresh(release, isCertain: !isDoubtful)
         beginning.isKept = isDoubtful
         return .begins(beginning)

@@ -86,6 +86,17 @@ extension KnownWorld {
                 .lose(.files), .launch(3),
             ]),
         KnownWorld(
+            "what a removal that was cut short has left may be found in a later release, too",
+            SmallApp(
+                steps: [
+                    .init(10, .closure, manager: 1, onFreshInstall: .only),
+                    .init(20, .transaction, in: .database(0), onFreshInstall: .run),
+                ], managers: two),
+            [
+                .launch(2, .whole, .dies(before: 3)), .call(.removeRecord(manager: 0), .dies(before: 2)),
+                .lose(.files), .launch(3),
+            ]),
+        KnownWorld(
             "a store that is lost after such a removal is no more certain than the database",
             SmallApp(
                 steps: [
