@@ -69,11 +69,7 @@ extension LostRecord {
 
     /// Returns what the history says of a step, which the app may have moved into the database that is the store, or out of it.
     private func state(of step: MigrationStep, among steps: [MigrationStep]) -> WorkState? {
-        if let state = settled[step.id] { return state }
-        guard let counterpart = step.id.counterpart, !steps.contains(where: { $0.id == counterpart }) else {
-            return nil
-        }
-        return settled[counterpart]
+        settled[step.id] ?? steps.formerID(of: step).flatMap { settled[$0] }
     }
 
     /// Returns true if nothing says whether a step has run, where the manager has completed a version elsewhere.

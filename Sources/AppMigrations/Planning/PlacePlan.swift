@@ -76,7 +76,7 @@ extension LaunchPlan {
             // A newer app may still have it here.
             if case .downgrade = launch { return false }
             return [step.id, step.id.counterpart].compactMap(\.self).contains { id in
-                (record?[id] == .done || record?[id] == .skipped) && !steps.has(id)
+                (record?[id] == .done || record?[id] == .skipped) && !steps.closures.has(id)
             }
         }
 

@@ -28,13 +28,11 @@ struct PlaceSteps: Sendable {
     /// the store, or out of it.
     func carriedOver(to record: MigrationRecord) -> [WorkID] {
         guard id != .store else { return [] }
-        return closures.map(\.id).filter { id in
-            guard record[id] == nil, let counterpart = id.counterpart, let state = record[counterpart] else {
-                return false
-            }
+        return closures.filter { step in
+            guard record[step.id] == nil, let former = closures.formerID(of: step) else { return false }
             // What is owed was never done, and may be another build's.
-            return (state.isSettled || !record.isOwed(counterpart)) && !has(counterpart)
-        }
+            return record[former] != nil && !record.isOwed(former)
+        }.map(\.id)
     }
 
     /// Returns the steps that are pending beside their counterparts: what becomes of one says nothing of the other, also when
@@ -43,12 +41,10 @@ struct PlaceSteps: Sendable {
         guard id != .store else { return [] }
         return closures.filter { step in
             record[step.id] == nil && step.onFreshInstall != .only
-                && record.start.map { step.version > $0 } ?? true && step.id.counterpart.map(has) == true
+                && record.start.map { step.version > $0 } ?? true
+                && step.id.counterpart.map(closures.has) == true
         }.map(\.id)
     }
-
-    /// Returns true if the app has a step.
-    func has(_ id: WorkID) -> Bool { closures.contains { $0.id == id } }
 
     /// Returns true if a step has a condition that can be asked.
     ///
@@ -92,5 +88,15 @@ struct PlaceSteps: Sendable {
         if let last = closures.last, last.version >= step.version { return false }
         guard let schemaStep = schemaSteps.last else { return true }
         return step.isSchemaStep ? schemaStep.version < step.version : schemaStep.version <= step.version
+    }
+}
+
+extension [MigrationStep] {
+    /// Returns true if a step is among them.
+    func has(_ id: WorkID) -> Bool { contains { $0.id == id } }
+
+    /// Returns the counterpart of a step, unless it is among them too: then the app may have moved the step.
+    func formerID(of step: MigrationStep) -> WorkID? {
+        step.id.counterpart.flatMap { has($0) ? nil : $0 }
     }
 }
