@@ -68,8 +68,7 @@ extension Promises {
         if let life, life.isRemoved {
             return .begins(
                 Beginning(
-                    floor: release.version, isCertain: !life.isDoubtful, isFresh: true,
-                    owesRun: life.isDoubtful ? nil : true, owesOnly: nil))
+                    floor: release.version, isFresh: true, owesRun: true, owesOnly: nil))
         }
         let databases = app.places.filter { $0 != .files && $0 != place && uses($0, manager, release) }
         let line = line(manager)
@@ -88,7 +87,7 @@ extension Promises {
         {
             let lives = databases.compactMap { places[$0]?.managers[manager] }
             let isCertain =
-                !memory.isForgotten && lives.allSatisfy { $0.isCertain && $0.mayHaveFinished == nil }
+                !memory.isForgotten && lives.allSatisfy(\.isCertain)
                 && !own.contains(where: \.isDoubtful)
             return .begins(
                 Beginning(
@@ -107,16 +106,12 @@ extension Promises {
         {
             return .begins(answer)
         }
-        // A removal that was cut short may have left a database what it knows.
-        let isDoubtful =
-            place == store && databases.contains { places[$0]?.managers[manager]?.isDoubtful == true }
         if let earliest = earliest(of: seen, before: release) {
             // Where it is not certain, the manager may have begun in an older release, which has done what it owed.
-            let isCertain = !seen.contains(where: \.isDoubtful) && !isDoubtful
+            let isCertain = !seen.contains(where: \.isDoubtful)
             return .begins(
                 Beginning(
-                    floor: earliest, isCertain: isCertain, owesRun: isCertain ? true : nil,
-                    owesOnly: isDoubtful ? nil : false, isKept: isDoubtful))
+                    floor: earliest, isCertain: isCertain, owesRun: isCertain ? true : nil))
         }
         if !memory.replaced.isEmpty, own.isEmpty { return .undecided }
         if place != store, isUnknown(place, line) {
@@ -126,9 +121,7 @@ extension Promises {
             return .undecided
         }
         guard place == store else { return startInNewDatabase(place, of: manager, release) }
-        var beginning = Beginning.fresh(release, isCertain: !isDoubtful)
-        beginning.isKept = isDoubtful
-        return .begins(beginning)
+        return fresh(release)
     }
 
     private func fresh(_ release: SmallRelease) -> Start { .begins(.fresh(release, isCertain: true)) }
@@ -161,7 +154,7 @@ extension Promises {
         guard let lowest = (lives.compactMap(\.floor) + said).min() else { return nil }
         // What another manager was answered by this build says nothing, unless it is about rows that are there.
         let own = own.filter { hasTables(store) || $0.namedBy != release }
-        let finished = lives.flatMap { [$0.finished, $0.mayHaveFinished] }.compactMap(\.self).max()
+        let finished = lives.compactMap(\.finished).max()
         let kept = finished.map { $0 * 10 } ?? lowest
         return min(kept, earliest(of: own, before: release) ?? kept)
     }
@@ -207,10 +200,8 @@ extension Promises {
             return fresh(release)
         }
         if life.databases.contains(place) { return begins(release.version, isFresh: true) }
-        if let finished = [life.finished, life.mayHaveFinished].compactMap(\.self).max() {
-            return begins(
-                min(finished, release.number) * 10, isFresh: finished >= release.number,
-                owesOnly: life.mayHaveFinished == nil ? false : nil)
+        if let finished = life.finished {
+            return begins(min(finished, release.number) * 10, isFresh: finished >= release.number)
         }
         // Its first launch has not been completed.
         if life.highest > release.number {
@@ -239,12 +230,10 @@ extension Promises {
         let launched =
             isExact || isAnswered ? nil : earliest(of: seen.filter { !$0.isNamed }, before: release)
         // Tables that an app with this package has made mean nothing to a line of versions of its own.
-        // Tables are old if an older release has noted its launch beside them, before it has died.
-        let isVague = app.managers[manager].adopting == .tables && isVague(.database(0))
         // Where a launch is later than the bound, that is what has been seen, and no answer.
         return Beginning(
             floor: max(10, launched ?? 10),
-            isCertain: isExact || !app.managers[manager].hasOwnLine && !isVague,
+            isCertain: isExact || !app.managers[manager].hasOwnLine,
             owesRun: isExact ? false : nil, owesOnly: isExact ? false : nil,
             isAnswer: launched ?? 10 <= 10)
     }

@@ -10,14 +10,8 @@ extension Promises {
             let starts = placesUsed(by: manager).map { ($0, start(of: manager, in: $0, release)) }
             for (place, start) in starts where outcome.hasChanged(recordPlace(place), manager) {
                 let goesOn = start == .undecided && outcome.results[manager] == .finished
-                let isVague = goesOn && starts.contains { self.isVague($0.0) }
-                if goesOn, !isVague, places[place]?.seen.isEmpty == true { blind = place }
-                let isOnlyDeath =
-                    outcome.died && outcome.results[manager] == nil && mayFindDeath(in: place)
-                    && outcome.changed[manager]?[recordPlace(place)] == 1
-                // A release that has not noted its launch leaves one version, by which the place is new.
-                meet(place, manager, isVague ? .begins(.fresh(release, isCertain: false)) : start)
-                if isOnlyDeath { places[recordPlace(place)]?.isVague = true }
+                if goesOn, places[place]?.seen.isEmpty == true { blind = place }
+                meet(place, manager, start)
             }
             for id in outcome.ran where app.manager(of: id) == manager {
                 switch app.step(id)?.work {
@@ -33,8 +27,7 @@ extension Promises {
         guard var memory = places[place] else { return }
         var life = memory.managers[manager] ?? Life()
         let line = line(manager)
-        if case .begins(var beginning) = start {
-            if isVague(place) || isVague(store) { beginning.isCertain = false }
+        if case .begins(let beginning) = start {
             begin(beginning, manager, at: place, &life, &memory)
         }
         if start == .notAtAll, place == store, memory.seen[line] == nil {
@@ -121,7 +114,6 @@ extension Promises {
     private func isSettled(_ step: Step) -> Bool {
         [store, .files].compactMap { places[$0] }.contains { memory in
             memory.data.runs[step.id] != nil || memory.skipped.contains(step.id)
-                || memory.maybeSkipped.contains(step.id)
         }
     }
 
@@ -268,7 +260,13 @@ extension Promises {
             culprits = [:]
             return
         }
-        if outcome.died, launch.completesManagers { noteMaybeFinished(outcome) }
+        // Where the process has died, or a newer release may hold something back, the package alone knows.
+        for manager in app.managers(in: release) where isHeldBack(manager) != false || outcome.died {
+            for place in placesUsed(by: manager)
+            where outcome.completed[manager]?.contains(recordPlace(place)) == true {
+                noteFinished(manager, place, isListed: outcome.listed[manager]?.contains(place) == true)
+            }
+        }
         culprits = outcome.culprits
         isRunning = !outcome.died
         isSettled = fault == nil && outcome.failed.isEmpty && outcome.postponed.isEmpty
@@ -285,46 +283,28 @@ extension Promises {
                 guard var life = places[place]?.managers[manager] else { continue }
                 life.launched = isHeldBack == false ? release.number : nil
                 life.begun = []
-                if isHeldBack == nil {
-                    life.isCertain = false
-                    places[store]?.managers[manager]?.isCertain = false
-                }
-                if !isDowngrade(place, manager), isHeldBack == nil {
-                    life.mayHaveFinished = release.number
-                } else if !isDowngrade(place, manager), isHeldBack == false {
-                    (life.finished, life.mayHaveFinished) = (release.number, nil)
-                    // A manager that has not begun in its store, as beside a newer release, has no list there.
-                    if place != store, places[store]?.managers[manager]?.floor != nil {
-                        places[store]?.managers[manager]?.databases.insert(place)
-                        // Where it may be that nothing was removed, a newer release holds the place back.
-                        if !life.isCertain { places[store]?.managers[manager]?.isCertain = false }
-                    }
-                }
                 for (step, count) in life.owed where (places[place]?.data.runs[step] ?? 0) > count {
                     life.owed[step] = nil
                 }
                 places[place]?.managers[manager] = life
+                if isHeldBack == false, !isDowngrade(place, manager) {
+                    noteFinished(manager, place, isListed: true)
+                }
                 for (step, count) in places[place]?.reruns ?? [:]
                 where (places[place]?.data.runs[step] ?? 0) > count { places[place]?.reruns[step] = nil }
             }
         }
     }
-}
 
-extension Promises {
-    /// Notes that a launch may have been completed in a database, and not in the store, where it comes last.
-    private mutating func noteMaybeFinished(_ outcome: SmallOutcome) {
-        let found = places.mapValues(\.data)
-        for manager in app.managers(in: release) where outcome.results[manager] == nil {
-            let allDone = app.steps(of: manager, in: release).allSatisfy {
-                $0.isDeferred || isDone($0, outcome, found) == nil
-            }
-            guard allDone else { continue }
-            for place in placesUsed(by: manager)
-            where recordPlace(place) != store && outcome.hasChanged(place, manager) {
-                places[place]?.managers[manager]?.mayHaveFinished = release.number
-            }
-        }
+    /// Notes that a manager has completed a launch in a place.
+    private mutating func noteFinished(_ manager: Int, _ place: Place, isListed: Bool) {
+        guard let life = places[place]?.managers[manager] else { return }
+        places[place]?.managers[manager]?.finished = release.number
+        // A manager that has not begun in its store, as beside a newer release, has no list there.
+        guard isListed, place != store, places[store]?.managers[manager]?.floor != nil else { return }
+        places[store]?.managers[manager]?.databases.insert(place)
+        // Where it may be that nothing was removed, a newer release holds the place back.
+        if !life.isCertain { places[store]?.managers[manager]?.isCertain = false }
     }
 }
 
@@ -350,15 +330,11 @@ extension Promises {
             let place = self.place(of: work)
             guard hasChanged(place), work != .move else { return }
             if case .versionChange = work {
-                places[store]?.managers[manager]?.launched = outcome.died ? nil : release.number
+                places[store]?.managers[manager]?.launched = release.number
             } else {
-                if outcome.died {
-                    places[place]?.maybeSkipped.insert(work.id)
-                } else {
-                    places[place]?.skipped.insert(work.id)
-                }
+                places[place]?.skipped.insert(work.id)
             }
-            forgetDeaths(in: work.id, place, isCertain: !outcome.died)
+            forgetDeaths(in: work.id, place)
             places[place]?.managers[manager]?.owed[work.id] = nil
             places[place]?.reruns[work.id] = nil
         case .rerun(let work):
@@ -366,13 +342,13 @@ extension Promises {
                 if case .versionChange = work { places[store]?.managers[manager]?.launched = nil }
                 return
             }
-            if hasChanged(step.place) { rerun(step, isCertain: !outcome.died) }
+            if hasChanged(step.place) { rerun(step) }
         case .rerunAllSteps:
             for place in placesUsed(by: manager) where hasChanged(place) {
                 // Those for new installs alone stay as they are, and so do those that a later release registers.
                 for step in app.steps(of: manager, in: release)
                 where step.place == place && step.onFreshInstall != .only {
-                    rerun(step, isCertain: !outcome.died)
+                    rerun(step)
                 }
             }
         case .removeRecord:
@@ -380,9 +356,8 @@ extension Promises {
             for place in placesUsed(by: manager) where hasChanged(place) {
                 var life = Life()
                 life.isRemoved = true
-                life.isDoubtful = outcome.died
                 places[place]?.managers[manager] = life
-                forget(place, manager, isCertain: !outcome.died)
+                forget(place, manager)
                 places[place]?.mayRepeat = true
                 for step in app.steps where step.manager == manager {
                     places[place]?.repeats[step.id, default: 0] += 1
@@ -402,18 +377,18 @@ extension Promises {
         }
     }
 
-    private mutating func rerun(_ step: Step, isCertain: Bool) {
+    private mutating func rerun(_ step: Step) {
         let place = step.place
-        forgetDeaths(in: step.id, place, isCertain: isCertain)
+        forgetDeaths(in: step.id, place)
         guard var memory = places[place], memory.managers[step.manager]?.floor != nil else { return }
         memory.skipped.remove(step.id)
         memory.managers[step.manager]?.owed[step.id] = nil
         memory.managers[step.manager]?.unneeded.remove(step.id)
-        if isCertain { memory.managers[step.manager]?.again.insert(step.id) }
+        memory.managers[step.manager]?.again.insert(step.id)
         if step.onFreshInstall != .only {
             memory.notNeeded[step.id] = nil
             memory.repeats[step.id, default: 0] += 1
-            if !step.isDeferred, isCertain { memory.reruns[step.id] = memory.data.runs[step.id] ?? 0 }
+            if !step.isDeferred { memory.reruns[step.id] = memory.data.runs[step.id] ?? 0 }
         }
         places[place] = memory
     }
@@ -446,27 +421,27 @@ extension Promises {
         for step in app.steps where step.place == place {
             places[place]?.repeats[step.id, default: 0] += 1
         }
-        for other in app.managers.indices { forget(place, other, isCertain: true) }
+        for other in app.managers.indices { forget(place, other) }
     }
 
     /// Forgets what was remembered of a manager's steps.
-    private mutating func forget(_ place: Place, _ manager: Int, isCertain: Bool) {
+    private mutating func forget(_ place: Place, _ manager: Int) {
         for step in app.steps where step.manager == manager && step.place == place {
             places[place]?.skipped.remove(step.id)
-            forgetDeaths(in: step.id, place, isCertain: isCertain)
+            forgetDeaths(in: step.id, place)
             places[place]?.reruns[step.id] = nil
         }
         if place == .database(0), manager == 0 {
             places[place]?.skipped.remove(SmallApp.Move.mark)
-            forgetDeaths(in: SmallApp.Move.mark, place, isCertain: isCertain)
+            forgetDeaths(in: SmallApp.Move.mark, place)
         }
         if place == store {
-            forgetDeaths(in: SmallWork.versionChange(manager).id, place, isCertain: isCertain)
+            forgetDeaths(in: SmallWork.versionChange(manager).id, place)
         }
     }
 
-    /// Forgets how often processes have died in a work, or in what, if a call that forgets it was cut short.
-    private mutating func forgetDeaths(in id: Int, _ place: Place, isCertain: Bool) {
+    /// Forgets how often processes have died in a work, or only that it was this one in which they have died.
+    private mutating func forgetDeaths(in id: Int, _ place: Place, isCertain: Bool = true) {
         guard let fatal = places[place]?.fatal.removeValue(forKey: id), !isCertain else { return }
         places[place]?.deaths[fatal.release, default: 0] += fatal.count
     }

@@ -16,8 +16,6 @@ extension Promises {
         var isForgotten = false
         /// What has become of each manager here.
         var managers: [Int: Life] = [:]
-        /// True if a release may not have noted here that it was launched: it has found a death, and has died.
-        var isVague = false
         /// The releases that have been launched on it, and those that the app has named, by line of versions.
         var seen: [Line: [Seen]] = [:]
         /// The lines in which the app has named a version.
@@ -30,8 +28,6 @@ extension Promises {
         var notNeeded: [Int: Set<Int>] = [:]
         /// The works that the app has skipped.
         var skipped: Set<Int> = []
-        /// The works of which it is not known whether they have been skipped: the process has died.
-        var maybeSkipped: Set<Int> = []
         /// How often the app has asked for a step once more.
         var repeats: [Int: Int] = [:]
         /// How often each step had run when the app has asked for it once more.
@@ -76,8 +72,6 @@ extension Promises {
         var owed: [Int: Int] = [:]
         /// The release whose launch it has completed last.
         var finished: Int?
-        /// The release whose launch it may have completed here: the process has died when all was done.
-        var mayHaveFinished: Int?
         /// The release whose launch came to its end last, and those that have been launched since.
         var launched: Int?
         var begun: Set<Int> = []
@@ -87,8 +81,6 @@ extension Promises {
         var databases: Set<Place> = []
         /// True if the app has removed what was known of it.
         var isRemoved = false
-        /// True if the process has died while the app removed it, so that it may have stayed.
-        var isDoubtful = false
     }
 
     /// A release that a place knows of.
@@ -128,8 +120,6 @@ extension Promises {
 
     /// The place that keeps the record of what works in files.
     var store: Place { app.storeInDatabase ? .database(0) : .files }
-
-    func isVague(_ place: Place) -> Bool { places[recordPlace(place)]?.isVague == true }
 
     func recordPlace(_ place: Place) -> Place { place == .files ? store : place }
 

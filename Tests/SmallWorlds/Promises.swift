@@ -5,8 +5,9 @@
 /// promises reads the functions of this file that check a promise; each has the promise for its comment. Where a manager
 /// begins is in `Promises+Beginnings.swift`; everything else remembers what has happened to a device.
 ///
-/// The promises are those of the documentation, by value: they know of no record, plan or ledger. Where what the package
-/// knows depends on when a process has died, they ask for what holds in each case.
+/// The promises are those of the documentation, by value: they know of no plan or ledger. Of records they ask two things that
+/// depend on when a process has died: whether a manager has written down more than that death, and where its launch was
+/// complete.
 ///
 /// Eight things are not promised:
 ///
@@ -152,7 +153,7 @@ package struct Promises: Sendable {
             // Nor is what the app has skipped.
             let isSkipped =
                 places[step.place].map {
-                    $0.skipped.contains(step.id) || $0.maybeSkipped.contains(step.id)
+                    $0.skipped.contains(step.id)
                 } ?? false
             return isDenied || isTakenForNew || isUnneeded || isSkipped
                 || places[step.place]?.data.runs[step.id] != nil
@@ -176,9 +177,7 @@ package struct Promises: Sendable {
     private func isNotNeeded(
         _ id: Int, version: Int, of manager: Int, _ key: Int, _ memory: Memory
     ) -> Bool {
-        if memory.late.contains(key) || memory.skipped.contains(id) || memory.maybeSkipped.contains(id) {
-            return true
-        }
+        if memory.late.contains(key) || memory.skipped.contains(id) { return true }
         if memory.notNeeded[id]?.contains(key) == true { return true }
         let life = memory.managers[manager]
         if life?.again.contains(id) == true { return false }
@@ -501,10 +500,10 @@ package struct Promises: Sendable {
                             || mayBeGivenUp(0, in: place)
                     }
                 case "undecided":
-                    used.contains { start(of: manager, in: $0, release) == .undecided || isVague($0) }
+                    used.contains { start(of: manager, in: $0, release) == .undecided }
                         // Tables beside records that were replaced may be old, or not.
                         || app.managers[manager].adopting == .tables
-                            && (places[.database(0)]?.replaced.isEmpty == false || isVague(.database(0)))
+                            && places[.database(0)]?.replaced.isEmpty == false
                         // It knows no build of the app, which alone could say that tables are new.
                         || event.isFromExtension && !(before.isSettled && before.release == release)
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
@@ -556,9 +555,7 @@ package struct Promises: Sendable {
                 continue
             }
             if isRun || memory.skipped.contains(step.id) || life.unneeded.contains(step.id) { continue }
-            if step.version > floor, memory.repeats[step.id] == nil, !memory.maybeSkipped.contains(step.id) {
-                return true
-            }
+            if step.version > floor, memory.repeats[step.id] == nil { return true }
             isPossible = true
         }
         if hasMove(.database(0), manager, release), isDowngrade(.database(0), manager),
@@ -567,11 +564,6 @@ package struct Promises: Sendable {
             isPossible = true
         }
         return isPossible ? nil : false
-    }
-
-    /// True if a process has died, which whoever comes next may write down.
-    func mayFindDeath(in place: Place) -> Bool {
-        places.values.contains { !$0.deaths.isEmpty || !$0.fatal.isEmpty }
     }
 
     /// True if a step goes over the rows of a table that the app has not made.
@@ -591,7 +583,7 @@ package struct Promises: Sendable {
         if case .replaceRecord = call {
             let healthy = used.first {
                 outcome.hasChanged(recordPlace($0), manager) && places[recordPlace($0)]?.isDamaged != true
-                    && !isForgotten(recordPlace($0), manager) && !mayFindDeath(in: recordPlace($0))
+                    && !isForgotten(recordPlace($0), manager)
             }
             if let healthy { return "the record of \(healthy) was replaced, and nothing is wrong with it" }
         }
@@ -607,7 +599,7 @@ package struct Promises: Sendable {
         case (_, .stopped("misuse")), (_, .finished): return nil
         case (_, .stopped("damagedStore")) where meetsDamage(manager): return nil
         case (.skip, .stopped("undecided"))
-        where used.contains { start(of: manager, in: $0, release) == .undecided || isVague($0) }:
+        where used.contains { start(of: manager, in: $0, release) == .undecided }:
             return nil
         case (_, .stopped(let code)): return "a call stops with \(code), and nothing is the matter"
         }

@@ -34,11 +34,6 @@ package enum SmallEvent: Hashable, Sendable {
         /// Has the role `.waitsForApp`.
         case fromExtension
 
-        /// True if the managers that are called complete their launches.
-        package var completesManagers: Bool {
-            if case .without = self { true } else { isComplete }
-        }
-
         /// True if the app goes on after it.
         package var isComplete: Bool {
             switch self {
@@ -132,10 +127,17 @@ package struct SmallOutcome: Sendable {
     package var changes = 0
     /// How often each manager has changed a place.
     package var changed: [Int: [SmallApp.Place: Int]] = [:]
+    /// The places in which a manager has written down that a process had died, and nothing else.
+    package var foundDeaths: [Int: Set<SmallApp.Place>] = [:]
 
-    /// Returns true if a manager has changed a place.
+    /// The places of which each manager remembers that it has completed a launch of the release.
+    package var completed: [Int: Set<SmallApp.Place>] = [:]
+    /// The databases that each manager has listed in its store.
+    package var listed: [Int: Set<SmallApp.Place>] = [:]
+
+    /// Returns true if a manager has changed a place, and not only written down there that a process had died.
     package func hasChanged(_ place: SmallApp.Place, _ manager: Int) -> Bool {
-        changed[manager]?[place] != nil
+        changed[manager]?[place] != nil && foundDeaths[manager]?.contains(place) != true
     }
 
     package init(managers: Int) {

@@ -55,7 +55,30 @@ struct LateInstall: RandomInstall {
             }
         }
         try launch(2, isLast: true)
-        return try problem()
+        return try problem() ?? dieTooOften()
+    }
+
+    /// Lets processes die in the deferred step that a late entry needs again, until its manager gives up.
+    private mutating func dieTooOften() throws -> String? {
+        try write(as: 0, "arrives")
+        for attempt in 1...3 {
+            let process = SimulatedProcess(dying: .step("3.0"))
+            story.append("3.0, in another build, killed in the deferred step")
+            do {
+                try Environment.$current.withValue(environment(of: "loop", process)) {
+                    let manager = try manager(of: 2, process, attempts: 2)
+                    try manager.migrate()
+                    _ = try manager.runDeferred()
+                }
+            } catch  where process.isDead {}
+            if process.isDead, attempt == 3 { return "3.0 has begun again, after two deaths in it" }
+            if !process.isDead, attempt < 3 { return "3.0 has not begun again for entry \(next - 1)" }
+        }
+        return nil
+    }
+
+    private func environment(of build: String, _ process: SimulatedProcess) -> Environment {
+        .changed { ($0.observer, $0.build) = (process, build) }
     }
 
     private func problem() throws -> String? {
@@ -132,12 +155,8 @@ struct LateInstall: RandomInstall {
         let process = SimulatedProcess(dying: moment.map { .moment($0) } ?? .never)
         story.append("\(Self.releases[release])\(moment.map { ", killed at \($0)" } ?? "")")
         let old = try oldEntries()
-        let environment = Environment.changed { environment in
-            environment.observer = process
-            environment.build = "\(release)"
-        }
         do {
-            try Environment.$current.withValue(environment) {
+            try Environment.$current.withValue(environment(of: "\(release)", process)) {
                 let manager = try manager(of: release, process)
                 try manager.migrate()
                 let report = try manager.runDeferred()
@@ -170,13 +189,15 @@ struct LateInstall: RandomInstall {
 
     // MARK: The app
 
-    private func manager(of release: Int, _ process: SimulatedProcess) throws -> MigrationManager {
+    private func manager(
+        of release: Int, _ process: SimulatedProcess, attempts: Int = 100
+    ) throws -> MigrationManager {
         let database = try open("diary.sqlite")
         let file = folder.appendingPathComponent("data/store.json")
         let manager = try MigrationManager(
             name: "Diary", currentVersion: Self.releases[release], adopting: .newApp,
             store: hasSQLiteStore ? .database(database) : .jsonFile(at: file),
-            options: MigrationOptions(maximumAttempts: 100))
+            options: MigrationOptions(maximumAttempts: attempts))
         manager.whenMigratingToVersion("1.0", migrate: try schema(release), in: database)
         guard release > 0 else { return manager }
         let hasOldEntries: @Sendable (Database) throws -> Bool = { try $0.hasOld("mood") }

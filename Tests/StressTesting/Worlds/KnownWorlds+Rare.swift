@@ -325,5 +325,23 @@ extension KnownWorld {
                 .restore(.database(1), after: 1), .damage(.database(0)),
                 .launch(.secondBuild(of: 3), .without(manager: 1)), .call(.skip(.step(30))),
             ], endsWith: nil),
+        KnownWorld(
+            "an older release that has only found a death, and died, ends no first launch",
+            SmallApp(
+                steps: [.init(10, .transaction, in: .database(0), manager: 1, onFreshInstall: .run)],
+                move: .init(20), managers: [.init(), .init(hasOwnLine: true)], storeInDatabase: true),
+            [
+                .launch(2, .whole, .dies(before: 2)), .launch(3, .whole, .dies(before: 2)),
+                .launch(2, .whole, .dies(before: 7)), .launch(3),
+            ], endsWith: nil),
+        KnownWorld(
+            "files that come back beside a database that was made anew are as old as they are",
+            SmallApp(
+                steps: [.init(20, .transaction, in: .database(0)), .init(21, .closure)],
+                managers: [.init(adopting: .version)]),
+            [
+                .oldInstall, .launch(2), .lose(.database(0)), .launch(2), .restore(.files, after: 1),
+                .launch(2),
+            ]),
     ]
 }

@@ -19,6 +19,8 @@ struct MemoryWorldDatabase: WorldDatabase {
         return database
     }
 
+    func records(of manager: Int) -> StoreState? { isDamaged ? nil : state }
+
     mutating func damage() { isDamaged = true }
 
     func data() -> SmallData {

@@ -22,6 +22,14 @@ struct SQLiteWorldDatabase: WorldDatabase {
         return database
     }
 
+    func records(of manager: Int) throws -> StoreState? {
+        do {
+            return try SQLiteStore(queue).read("\(manager)")
+        } catch let error as MigrationError where error.code == .damagedStore {
+            return nil
+        }
+    }
+
     mutating func damage() throws {
         // Other worlds go on from the database as it is.
         let copy = try DatabaseQueue()

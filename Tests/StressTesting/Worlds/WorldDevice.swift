@@ -27,6 +27,49 @@ struct WorldDevice {
         return data
     }
 
+    /// The records that a place keeps of a manager; nil if they cannot be understood.
+    private func records(in place: SmallApp.Place, of manager: Int) throws -> StoreState? {
+        if case .database(let number) = place { return try databases[number]?.records(of: manager) }
+        return isDamaged ? nil : store
+    }
+
+    /// Completes what managers were seen to do by what they remember of it.
+    func complete(
+        _ outcome: inout SmallOutcome, of app: SmallApp, in release: SmallRelease, after before: Self
+    ) throws {
+        let version = WorldScene.version(release.version)
+        for manager in app.managers(in: release) {
+            let hasWorked = outcome.entered.contains { app.manager(of: $0) == manager }
+            let store = app.storeInDatabase ? SmallApp.Place.database(0) : .files
+            let listed = try record(in: store, of: manager)?.databases.map(\.id) ?? []
+            for place in app.places {
+                guard let state = try records(in: place, of: manager),
+                    let record = try state.record(of: "\(manager)")
+                else { continue }
+                if record.completed == version { outcome.completed[manager, default: []].insert(place) }
+                if listed.contains(state.id) { outcome.listed[manager, default: []].insert(place) }
+                guard !hasWorked, outcome.changed[manager]?[place] != nil,
+                    let known = try before.record(in: place, of: manager),
+                    Self.differs(record, from: known)
+                else { continue }
+                outcome.foundDeaths[manager, default: []].insert(place)
+            }
+        }
+    }
+
+    private func record(in place: SmallApp.Place, of manager: Int) throws -> MigrationRecord? {
+        try records(in: place, of: manager)?.record(of: "\(manager)")
+    }
+
+    /// Returns true if a record differs by a death alone.
+    private static func differs(_ found: MigrationRecord, from known: MigrationRecord) -> Bool {
+        return [[false], [true], [false, true]].contains { deferred in
+            var record = known
+            for isDeferred in deferred { record.apply(.died(isDeferred: isDeferred, except: nil)) }
+            return record == found && record != known
+        }
+    }
+
     /// The values that release 1.0 has left.
     static var oldValues: [Int: SmallValue] { [10: SmallValue(form: 1), 20: SmallValue(form: 1)] }
 }
@@ -38,6 +81,9 @@ protocol WorldDatabase: Sendable {
 
     /// Returns the database for a process, which changes a copy.
     func open(_ number: Int, by process: WorldProcess) throws -> any OpenWorldDatabase
+
+    /// Returns the records that it keeps of a manager; nil if they cannot be understood.
+    func records(of manager: Int) throws -> StoreState?
 
     /// Makes its records unreadable.
     mutating func damage() throws

@@ -102,22 +102,26 @@ package struct World {
         _ release: SmallRelease, _ loss: SmallEvent.Loss, _ scene: WorldScene, _ promises: inout Promises
     ) throws -> String? {
         let process = scene.process
-        func found() throws -> [SmallApp.Place: SmallData] {
+        var last = process.device
+        func observe(_ event: SmallEvent) throws -> String? {
             var device = process.device
             for (number, database) in scene.databases { device.databases[number] = try database.close() }
-            return try device.data(of: app)
+            var outcome = process.outcome
+            if event.isLaunch { try device.complete(&outcome, of: app, in: release, after: last) }
+            last = device
+            return promises.observe(event, outcome, try device.data(of: app))
         }
         var managers: [Int: WorldManager] = [:]
         try scene.launch(.whole, with: &managers)
-        if let problem = promises.observe(.launch(release), process.outcome, try found()) { return problem }
+        if let problem = try observe(.launch(release)) { return problem }
         switch loss {
         case .lose(let number): try scene.databases[number]?.become(newDatabase())
         case .replace(let number): try scene.databases[number]?.become(oldDatabase())
         }
         process.beginAgain()
-        if let problem = promises.observe(loss.event, process.outcome, try found()) { return problem }
+        if let problem = try observe(loss.event) { return problem }
         try scene.launch(.whole, with: &managers)
-        return promises.observe(.launch(release), process.outcome, try found())
+        return try observe(.launch(release))
     }
 
     private func newDatabase() throws -> any WorldDatabase {
@@ -144,9 +148,12 @@ package struct World {
         let build = build ?? "\(release)"
         let environment = Environment.changed { ($0.observer, $0.build) = (process, build) }
         try Environment.$current.withValue(environment) { try body(scene) }
+        let before = device
         device = process.device
         for (number, database) in scene.databases { device.databases[number] = try database.close() }
-        return process.outcome
+        var outcome = process.outcome
+        try device.complete(&outcome, of: app, in: release, after: before)
+        return outcome
     }
 }
 
