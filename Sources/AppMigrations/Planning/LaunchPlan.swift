@@ -80,7 +80,7 @@ final class LaunchPlan: Sendable {
         var held: [PendingStep] = []
         for (index, place) in places.enumerated() {
             let here = place.pending(at: index, request)
-            if case .downgrade = place.launch {
+            if place.launch.isDowngrade {
                 pending += here.filter { !$0.schema.undo.isEmpty }
                 held += (here + place.unbegun(at: index, request)).filter { $0.isAwaited(request) }
             } else {

@@ -9,10 +9,8 @@ extension LaunchPlan {
         let state: PlaceState
         /// The record with which this launch begins its work; nil if the manager does not begin here.
         let record: MigrationRecord?
-        /// The steps whose counterparts the record has, and the app has no more.
-        let carriedOver: [WorkID]
-        /// The steps that are pending beside their counterparts.
-        let owed: [WorkID]
+        /// What makes the record of that which the place has.
+        let changes: [RecordChange]
         /// The settled work that this launch does again.
         let reopened: [WorkID]
         /// The managers whose steps come to this one in this launch.
@@ -45,18 +43,26 @@ extension LaunchPlan {
                     record?.launch(current: request.current, build: request.build) ?? .freshInstall
                 }
             self.launch = launch
-            carriedOver = record.map(steps.carriedOver) ?? []
-            record?.apply(.carriedOver(carriedOver))
-            record?.apply(.begun(launch, current: request.current, due: steps.closures))
-            if case .downgrade = launch {
-                reopened = []
-            } else {
-                reopened = state.needed.filter { record?.isDone($0) == true }
+            var (changes, reopened) = ([RecordChange](), [WorkID]())
+            if var begun = record {
+                func change(_ change: RecordChange) {
+                    begun.apply(change)
+                    changes.append(change)
+                }
+                let carriedOver = steps.carriedOver(to: begun)
+                if !carriedOver.isEmpty { change(.carriedOver(carriedOver)) }
+                change(.begun(launch, current: request.current, due: steps.closures))
+                if !launch.isDowngrade {
+                    reopened = state.needed.filter(begun.isDone)
+                    if !reopened.isEmpty { change(.rerun(reopened)) }
+                    let owed = steps.owed(in: begun)
+                    if !owed.isEmpty { change(.owed(owed)) }
+                }
+                record = begun
             }
-            record?.apply(.rerun(reopened))
-            if case .downgrade = launch { owed = [] } else { owed = record.map(steps.owed) ?? [] }
-            record?.apply(.owed(owed))
             self.record = record
+            self.changes = changes
+            self.reopened = reopened
             formers = self.record == nil ? [] : state.formersToEnd(request)
             switch beginning {
             case .at(let version, .answered), .at(let version, .lost),
@@ -74,7 +80,7 @@ extension LaunchPlan {
         /// Returns true if a step has run here, and the app has it in another place now.
         private func hasMovedAway(_ step: MigrationStep) -> Bool {
             // A newer app may still have it here.
-            if case .downgrade = launch { return false }
+            if launch.isDowngrade { return false }
             return [step.id, step.id.counterpart].compactMap(\.self).contains { id in
                 (record?[id] == .done || record?[id] == .skipped) && !steps.closures.has(id)
             }

@@ -31,6 +31,9 @@ public enum Launch: Sendable, Equatable {
         }
     }
 
+    /// True if a higher version was launched before.
+    var isDowngrade: Bool { if case .downgrade = self { true } else { false } }
+
     /// The version that the app's data comes from, when this launch takes it further.
     var upgradedVersion: AppVersion? {
         switch self {

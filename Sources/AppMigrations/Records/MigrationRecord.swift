@@ -157,7 +157,7 @@ extension MigrationRecord {
 
     /// Changes the record to that with which a launch ends, once everything that was due is done.
     mutating func finish(_ launch: Launch, current: AppVersion) {
-        if case .downgrade = launch { return }
+        if launch.isDowngrade { return }
         completed = current
         (freshBuild, downgradedTo) = (nil, nil)
         forgetVersionChanges { _ in true }

@@ -46,11 +46,7 @@ struct Journal {
         }
         for index in pages.indices where pages[index].record != pages[index].plan.state.record {
             let place = pages[index].plan
-            if !place.carriedOver.isEmpty { pages[index].changes.append(.carriedOver(place.carriedOver)) }
-            pages[index].changes.append(
-                .begun(place.launch, current: request.current, due: place.steps.closures))
-            if !place.reopened.isEmpty { pages[index].changes.append(.rerun(place.reopened)) }
-            if !place.owed.isEmpty { pages[index].changes.append(.owed(place.owed)) }
+            pages[index].changes = place.changes
             pages[index].history = place.notNeeded.map {
                 SettledStep(
                     place.steps.work(of: $0, manager: request.manager), outcome: .notNeeded,

@@ -81,7 +81,7 @@ extension LaunchPlan {
 
     /// True if no launch of this version, or of a newer one, has been completed.
     fileprivate var isFirstLaunchOfVersion: Bool {
-        if case .downgrade = places[0].launch { return false }
+        if places[0].launch.isDowngrade { return false }
         return places[0].state.record?.completed.map { $0 < request.current } ?? true
     }
 }
