@@ -22,6 +22,8 @@ package enum Feature: String, CaseIterable, Comparable, Sendable {
     case adoptsByTables = "adopting: .databaseHasTables"
     case adoptsByFile = "adopting: .fileExists"
     case adoptsByClosure = "adopting: closure"
+    case adoptsByKey = "adopting: .mfMigrationManager"
+    case adoptsByAny = "adopting: .any"
     // Options of a manager, and of a launch.
     case line
     case waits = "role: .waitsForApp"

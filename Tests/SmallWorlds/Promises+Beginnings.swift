@@ -93,7 +93,7 @@ extension Promises {
                 Beginning(
                     floor: floor, deferredFloor: lives.compactMap(\.floor).min(), isCertain: isCertain,
                     isKept: true,
-                    isDenied: app.managers[manager].adopting == .newApp && places[.files]?.isOld == true
+                    isDenied: app.managers[manager].isNewApp && places[.files]?.isOld == true
                         && lives.contains { $0.newIn == release },
                     isLost: true))
         }
@@ -217,15 +217,14 @@ extension Promises {
     private func answer(
         of manager: Int, seen: [Seen], in release: SmallRelease, isAnswered: Bool
     ) -> Beginning? {
-        let hasEvidence =
-            switch app.managers[manager].adopting {
-            case .newApp: false
-            case .version: true
-            case .file: places[.files]?.isOld ?? false
-            case .tables: hasTables(.database(0)) && !hasOwnTables(.database(0), line(manager))
-            }
-        guard hasEvidence else { return nil }
-        let isExact = app.managers[manager].adopting == .version
+        let asked = app.managers[manager]
+        let isOld = places[.files]?.isOld ?? false
+        let isExact = asked.asks(for: .version) || asked.asks(for: .key) && isOld
+        let isBound =
+            asked.asks(for: .file) && isOld
+            || asked.asks(for: .tables) && hasTables(.database(0))
+                && !hasOwnTables(.database(0), line(manager))
+        guard isExact || isBound else { return nil }
         // What this build has launched says nothing: the app may call its managers in any order.
         let launched =
             isExact || isAnswered ? nil : earliest(of: seen.filter { !$0.isNamed }, before: release)

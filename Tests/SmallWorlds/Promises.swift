@@ -141,7 +141,7 @@ package struct Promises: Sendable {
             let life = places[step.place]?.managers[step.manager]
             let isDenied =
                 places[.files]?.isOld == true
-                && (app.managers[step.manager].adopting == .newApp || life?.newIn != nil
+                && (app.managers[step.manager].isNewApp || life?.newIn != nil
                     || !seen.contains { $0.isNamed && $0.release == 1 })
             // Nor is that of an install that has lost its store, and was new then.
             let isTakenForNew = places[.files]?.isForgotten == true && life?.newIn != nil
@@ -502,7 +502,7 @@ package struct Promises: Sendable {
                 case "undecided":
                     used.contains { start(of: manager, in: $0, release) == .undecided }
                         // Tables beside records that were replaced may be old, or not.
-                        || app.managers[manager].adopting == .tables
+                        || app.managers[manager].asks(for: .tables)
                             && places[.database(0)]?.replaced.isEmpty == false
                         // It knows no build of the app, which alone could say that tables are new.
                         || event.isFromExtension && !(before.isSettled && before.release == release)
@@ -520,7 +520,7 @@ package struct Promises: Sendable {
     /// True if records that a manager reads cannot be understood: its own, or those beside the tables that it is adopted by.
     private func meetsDamage(_ manager: Int) -> Bool {
         placesUsed(by: manager).contains { places[recordPlace($0)]?.isDamaged == true }
-            || app.managers[manager].adopting == .tables && places[.database(0)]?.isDamaged == true
+            || app.managers[manager].asks(for: .tables) && places[.database(0)]?.isDamaged == true
     }
 
     /// True if the process may have died in a work as often as to give up on it.

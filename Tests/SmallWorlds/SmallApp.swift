@@ -26,20 +26,29 @@ package struct SmallApp: Hashable, Sendable {
 
     package struct Manager: Hashable, Sendable {
         package var adopting = Adopting.newApp
+        /// Other evidence, joined with that by `any`.
+        package var or: Adopting?
         /// The release that has it first.
         package var since: SmallRelease = 1
         package var hasOwnLine = false
         package var hasVersionChanges = false
 
         package init(
-            adopting: Adopting = .newApp, since: SmallRelease = 1, hasOwnLine: Bool = false,
-            hasVersionChanges: Bool = false
+            adopting: Adopting = .newApp, or: Adopting? = nil, since: SmallRelease = 1,
+            hasOwnLine: Bool = false, hasVersionChanges: Bool = false
         ) {
             self.adopting = adopting
+            self.or = or
             self.since = since
             self.hasOwnLine = hasOwnLine
             self.hasVersionChanges = hasVersionChanges
         }
+
+        /// True if it says that no one had the app before.
+        package var isNewApp: Bool { adopting == .newApp && or == nil }
+
+        /// Returns true if it asks for evidence of a kind.
+        package func asks(for evidence: Adopting) -> Bool { adopting == evidence || or == evidence }
     }
 
     /// The app's answer about an install without a record.
@@ -51,6 +60,8 @@ package struct SmallApp: Hashable, Sendable {
         case file
         /// It is at 1.0.
         case version
+        /// It is at 1.0 exactly if there is a default that only older versions set.
+        case key
     }
 
     package struct Step: Hashable, Sendable {
@@ -184,11 +195,16 @@ package struct SmallApp: Hashable, Sendable {
             if manager.since.build > 1 { features.insert(.laterBuild) }
             if manager.hasOwnLine { features.insert(.line) }
             if manager.hasVersionChanges { features.insert(.versionChange) }
-            switch manager.adopting {
-            case .newApp: features.insert(.newApp)
-            case .tables: features.insert(.adoptsByTables)
-            case .file: features.insert(.adoptsByFile)
-            case .version: features.insert(.adoptsByClosure)
+            if manager.or != nil { features.insert(.adoptsByAny) }
+            for evidence in [manager.adopting, manager.or] {
+                switch evidence {
+                case nil: break
+                case .newApp: features.insert(.newApp)
+                case .tables: features.insert(.adoptsByTables)
+                case .file: features.insert(.adoptsByFile)
+                case .version: features.insert(.adoptsByClosure)
+                case .key: features.insert(.adoptsByKey)
+                }
             }
         }
         if managers.count > 1 { features.insert(.secondManager) }
@@ -234,6 +250,7 @@ extension SmallApp.Manager {
     fileprivate var code: String {
         var parts: [String] = []
         if adopting != .newApp { parts.append("adopting: .\(adopting)") }
+        if let or { parts.append("or: .\(or)") }
         if since != 1 { parts.append("since: \(since.code)") }
         if hasOwnLine { parts.append("hasOwnLine: true") }
         if hasVersionChanges { parts.append("hasVersionChanges: true") }

@@ -17,6 +17,7 @@ extension SmallApp {
             } else {
                 weight += manager.adopting == managers[0].adopting ? 0 : 1
             }
+            weight += manager.or == nil ? 0 : 1
         }
         return weight
     }
@@ -58,7 +59,18 @@ extension SmallApp {
             }
             if Int.random(in: 0..<6, using: &numbers) == 0 { app.addImport(using: &numbers) }
             if Int.random(in: 0..<4, using: &numbers) == 0 { app.addSecondStep(using: &numbers) }
+            app.addEvidence(using: &numbers)
             if app.isSound { return app }
+        }
+    }
+
+    /// Lets managers ask for other evidence, and for more.
+    private mutating func addEvidence(using numbers: inout some RandomNumberGenerator) {
+        for index in managers.indices {
+            if Int.random(in: 0..<6, using: &numbers) == 0 { managers[index].adopting = .key }
+            guard Int.random(in: 0..<4, using: &numbers) == 0 else { continue }
+            let others = Adopting.allCases.filter { $0 != managers[index].adopting }
+            managers[index].or = others.randomElement(using: &numbers)
         }
     }
 
@@ -108,6 +120,8 @@ extension SmallApp {
         add { $0.move?.isVerified = false }
         add { if $0.managers.count > 1 { $0.managers.removeLast() } }
         for index in managers.indices {
+            add { $0.managers[index].or = nil }
+            add { $0.managers[index].adopting = $0.managers[index].or ?? .newApp }
             add { $0.managers[index].adopting = .newApp }
             add { $0.managers[index].adopting = .version }
             add { $0.managers[index].hasOwnLine = false }
@@ -118,12 +132,13 @@ extension SmallApp {
         return apps.filter { $0.weight < weight }
     }
 
-    /// The managers that an app can have.
+    /// The managers that an app can have, but for evidence that random apps alone have.
     private static func teams() -> [[Manager]] {
-        Adopting.allCases.flatMap { adopting in
+        let kinds: [Adopting] = [.newApp, .tables, .file, .version]
+        return kinds.flatMap { adopting in
             [false, true].flatMap { hasVersionChanges in
                 let first = Manager(adopting: adopting, hasVersionChanges: hasVersionChanges)
-                let seconds = Adopting.allCases.flatMap { adopting in
+                let seconds = kinds.flatMap { adopting in
                     (releases.map { SmallRelease($0) } + [.secondBuild(of: 2)]).flatMap { since in
                         [false, true].map { hasOwnLine in
                             Manager(adopting: adopting, since: since, hasOwnLine: hasOwnLine)
@@ -220,7 +235,7 @@ extension SmallApp {
             return false
         }
         let usesDatabase = places.contains(.database(0))
-        if managers.contains(where: { $0.adopting == .tables }), !usesDatabase { return false }
+        if managers.contains(where: { $0.asks(for: .tables) }), !usesDatabase { return false }
         let hasImport = steps.contains { $0.work == .imports }
         if places.contains(.database(1)), !usesDatabase, !hasImport { return false }
         // A second manager without a step does nothing.

@@ -132,6 +132,12 @@ extension KnownWorld {
                 managers: [.init(), .init(adopting: .version, since: 3)]),
             [.launch(2), .write(.append), .launch(3)]),
         KnownWorld(
+            "an exact answer stands beside a bound, whatever was launched before",
+            SmallApp(
+                steps: [.init(10, .closure), .init(20, .closure, manager: 1)],
+                managers: [.init(), .init(adopting: .file, or: .version, since: 3)]),
+            [.launch(2), .write(.append), .launch(3)]),
+        KnownWorld(
             "a bound means nothing older than what was launched first",
             SmallApp(
                 steps: [.init(10, .transaction, in: .database(0)), .init(20, .closure, manager: 1)],

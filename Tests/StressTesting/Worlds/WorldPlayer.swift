@@ -277,19 +277,25 @@ struct WorldScene {
         10: "1.0", 20: "2.0", 21: "2.0-1", 30: "10.0",
     ]
 
+    private func evidence(_ kind: SmallApp.Adopting) -> Adoption {
+        switch kind {
+        case .newApp: .newApp
+        case .version: Adoption { "1.0" }
+        // As `fileExists(_:means:)`.
+        case .file:
+            Adoption(answer: { [process] _ in
+                AdoptionAnswer(version: process.device.hasOldFile ? "1.0" : nil, isBound: true)
+            })
+        // As `mfMigrationManager()`.
+        case .key: Adoption { () -> AppVersion? in process.device.hasOldFile ? "1.0" : nil }
+        case .tables: databases[0]?.adoption ?? .newApp
+        }
+    }
+
     private func manager(_ index: Int, waits: Bool = false) throws -> WorldManager {
         let description = app.managers[index]
-        let adoption: Adoption =
-            switch description.adopting {
-            case .newApp: .newApp
-            case .version: Adoption { "1.0" }
-            // As `fileExists(_:means:)`.
-            case .file:
-                Adoption(answer: { [process] _ in
-                    AdoptionAnswer(version: process.device.hasOldFile ? "1.0" : nil, isBound: true)
-                })
-            case .tables: databases[0]?.adoption ?? .newApp
-            }
+        let adopting = evidence(description.adopting)
+        let adoption = description.or.map { .any(adopting, evidence($0)) } ?? adopting
         let options = MigrationOptions(
             role: waits ? .waitsForApp : .migrates, line: description.hasOwnLine ? "\(index)" : "app",
             maximumAttempts: Promises.maximumAttempts, lockTimeout: .zero)
