@@ -78,10 +78,13 @@ extension Promises {
         let isBlank = place == store && (isReplaced || !isUnknown(store, line))
         let knowsNothing = isBlank && own.isEmpty
         let seen = knowsNothing ? inOrder(databases.flatMap { places[$0]?.seen[line] ?? [] }) : own
-        if isDowngrade(seen, release) { return .notAtAll }
-        if let floor = memory.replaced[line] {
-            return floor > release.ceiling
-                ? .notAtAll : .begins(Beginning(floor: floor, isAnswer: true, isLost: true))
+        // What the app has named for a damaged place counts as launched with the first launch there.
+        let floor = memory.replaced[line]
+        if isDowngrade(seen, release), floor == nil || own.contains(where: { !$0.isNamed }) {
+            return .notAtAll
+        }
+        if let floor {
+            return .begins(Beginning(floor: floor, isAnswer: true, isLost: true))
         }
         if isBlank, let floor = floorKept(by: manager, in: databases, release, memory.isForgotten ? [] : own)
         {

@@ -5,7 +5,7 @@ import GRDB
 extension SQLiteStore: MigrationPlace {
     package var store: any RecordStorage { self }
 
-    package var path: String { file?.pathInInstall ?? ":memory:" }
+    package var path: String { file?.pathInInstall ?? database.path }
 
     package var failsOthersWhileWriting: Bool {
         guard case .file = id, case .immediateError = database.configuration.busyMode else { return false }

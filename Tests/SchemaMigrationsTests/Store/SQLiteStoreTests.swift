@@ -321,6 +321,13 @@ struct SQLiteStoreTests {
         #expect(FileManager.default.fileExists(atPath: path + ".A%2f1.lock"))
     }
 
+    @Test("is known by its URI, as databases in memory are that have a name")
+    func pathInMemory() throws {
+        #expect(try SQLiteStore(DatabaseQueue()).path == ":memory:")
+        let cache = try DatabaseQueue(named: "cache")
+        #expect(SQLiteStore(cache).path == "file:cache?mode=memory&cache=shared")
+    }
+
     @Test("locks managers of a database in memory")
     func lockInMemory() throws {
         let queue = try DatabaseQueue()

@@ -343,5 +343,24 @@ extension KnownWorld {
                 .oldInstall, .launch(2), .lose(.database(0)), .launch(2), .restore(.files, after: 1),
                 .launch(2),
             ]),
+        KnownWorld(
+            "a step is rerun on request, though an older release has asked, and named a newer version for what was damaged",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0)),
+                    .init(21, .cursor, in: .database(0), manager: 1),
+                ], managers: two),
+            [
+                .launch(3), .damage(.database(0)), .call(.replaceRecord(manager: 0, assuming: 30)),
+                .launch(2), .call(.rerunAllSteps(manager: 0)), .launch(3),
+            ]),
+        KnownWorld(
+            "a new database is not taken for another one that is made anew",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(20, .imports, in: .database(1), manager: 1),
+                ], managers: two),
+            [.launch(1), .write(.append), .damage(.database(0)), .twice(2, .lose(0))]),
     ]
 }

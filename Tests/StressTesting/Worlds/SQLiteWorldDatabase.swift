@@ -44,7 +44,8 @@ struct SQLiteWorldDatabase: WorldDatabase {
     func data() throws -> SmallData { try queue.read(ValueTable.data) }
 
     func open(_ number: Int, by process: WorldProcess) throws -> any OpenWorldDatabase {
-        let copy = try DatabaseQueue()
+        // In memory, and yet at a path of its own.
+        let copy = try DatabaseQueue(path: "file:\(number)?mode=memory")
         try queue.backup(to: copy)
         copy.inDatabase { db in
             db.add(transactionObserver: WorldCommits(process, number, db), extent: .databaseLifetime)
