@@ -39,7 +39,8 @@ package struct KnownWorld: Sendable {
 
     /// All of them.
     package static let all =
-        found + beginnings + lives + deaths + repairs + searched + searchedAgain + waiting + rare + places
+        found + beginnings + lives + deaths + cutShort + repairs + searched + searchedAgain + waiting + rare
+        + places
 
     /// Worlds in which the package, or the promises, were wrong once.
     private static let found = [
