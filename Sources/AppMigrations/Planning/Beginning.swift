@@ -76,10 +76,10 @@ struct Beginnings {
         return removed(store)
             ?? downgrade(seen)
             ?? takenOver(store)
+            ?? following(store)
             ?? afterLoss(in: 0)
             ?? assumption(store)
             ?? (isExplained ? witness(databases, store.seen(in: request.line)) : nil)
-            ?? following(store)
             ?? answered(seen, launched: answer?.launched)
             ?? self.seen(seen)
             ?? ledger(store)
@@ -104,8 +104,8 @@ struct Beginnings {
         return removed(place)
             ?? downgrade(seen)
             ?? takenOver(place)
-            ?? afterLoss(in: index, asTheStore: asTheStore)
             ?? following(place)
+            ?? afterLoss(in: index, asTheStore: asTheStore)
             ?? assumption(place)
             ?? (isNew(place) ? asTheStore : nil)
             ?? answered(seen)
@@ -120,8 +120,11 @@ struct Beginnings {
 
     // MARK: Lines of the table
 
+    /// A manager without a record of its own is as new as its former ones are.
     private func removed(_ place: PlaceState) -> Beginning? {
-        place.hasRemovedRecord ? .fresh(.install) : nil
+        let formers = place.formerRecords
+        let areRemoved = formers.contains(where: \.isRemoved) && formers.allSatisfy { $0.record == nil }
+        return place.hasRemovedRecord || areRemoved ? .fresh(.install) : nil
     }
 
     /// The order of versions is that in which a place has noted them: clocks jump.
@@ -136,7 +139,7 @@ struct Beginnings {
     }
 
     private func witness(_ databases: ArraySlice<PlaceState>, _ seen: [SeenVersion]) -> Beginning? {
-        let records = databases.compactMap(\.record)
+        let records = databases.compactMap { $0.record ?? followed(in: $0) }
         // An install with a database that the app has said to be at a version is not a new one.
         let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }
         guard let kept = records.compactMap(\.completed).max() ?? begun.min() else { return nil }
@@ -234,7 +237,15 @@ struct Beginnings {
     }
 
     /// Steps that former managers have run are done, and those that they had still to run are this manager's.
+    ///
+    /// What a place knows of them was written after all that it has lost, unless it has lost one of them.
     private func following(_ place: PlaceState) -> Beginning? {
+        if place.lostRecord != nil, place.formerRecords.contains(where: \.isUnknown) { return nil }
+        return followed(in: place).map(Beginning.following)
+    }
+
+    /// Returns what former managers leave to this one.
+    private func followed(in place: PlaceState) -> MigrationRecord? {
         let formers = place.formerRecords.compactMap {
             former -> (record: MigrationRecord, end: AppVersion)? in
             // One that has begun later has never had them.
@@ -259,7 +270,7 @@ struct Beginnings {
         record.highest = formers.compactMap(\.record.highest).max()
         record.store = formers[0].record.store
         if record.completed == nil { record.freshBuild = formers.lazy.compactMap(\.record.freshBuild).first }
-        return .following(record)
+        return record
     }
 }
 

@@ -47,6 +47,8 @@ extension [KnownDatabase] {
 extension URL {
     /// The path without what changes between two installs of an app, or on its update: the folder that is the app's home, and
     /// the containers of Apple's systems, whose names are random.
+    ///
+    /// In another container than the app's own, the path begins with its kind, `AppGroup` for instance.
     package var pathInInstall: String {
         var components = standardizedFileURL.pathComponents
         let containers: Set = ["Application", "AppGroup", "PluginKitPlugin"]
@@ -56,7 +58,9 @@ extension URL {
         }
         let home = URL(fileURLWithPath: NSHomeDirectory()).standardizedFileURL.pathComponents
         if let random {
+            let kind = components[random - 1]
             components.removeFirst(random + 1)
+            if kind != "Application" { components.insert(kind, at: 0) }
             return components.joined(separator: "/")
         }
         guard components.starts(with: home), home.count > 1 else { return path }

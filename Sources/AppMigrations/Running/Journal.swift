@@ -190,6 +190,13 @@ struct Journal {
         pages[index].isFirstRecord = false
     }
 
+    /// Returns true if a database has no record any more: it is another one.
+    ///
+    /// - Parameter found: the places as they are.
+    func hasLostRecord(among found: [PlaceState]) -> Bool {
+        zip(pages, found).contains { page, found in page.hasLostRecord(found.record) }
+    }
+
     /// Returns the states of the places as they will be when everything is written.
     ///
     /// - Parameter found: the places as they are.
@@ -205,10 +212,14 @@ extension Journal.Page {
     ///
     /// - Parameter known: the record that the place has.
     fileprivate func latest(after known: MigrationRecord?) -> MigrationRecord? {
-        // A database without the record that it had is another one, where this launch has not been.
-        guard var latest = known, latest.hasBegun else { return isStore || isFirstRecord ? record : nil }
+        guard var latest = known, latest.hasBegun else { return hasLostRecord(known) ? nil : record }
         for change in changes { latest.apply(change) }
         return latest
+    }
+
+    /// Returns true if this is a database without the record that it had: another one, where this launch has not been.
+    fileprivate func hasLostRecord(_ known: MigrationRecord?) -> Bool {
+        record != nil && !isStore && !isFirstRecord && known?.hasBegun != true
     }
 
     /// Makes the changes in the place: does input and output.
@@ -229,6 +240,8 @@ extension Journal.Page {
         let owner = isStore ? nil : store
         var id: String?
         try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in
+            id = state.id
+            if hasLostRecord(try state.record(of: request.manager)) { return }
             if record != nil {
                 try state.changeRecord(of: request.manager) { record in
                     record = latest(after: record) ?? record

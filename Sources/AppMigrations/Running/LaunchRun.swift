@@ -32,9 +32,12 @@ extension RunInput {
         while try run.runUntilPlanMayChange() {
             // A closure may have brought another file to the place of a database, for instance.
             do {
-                let next = try plan(run.journal.states(after: look()))
+                let states = try look()
+                let next = try plan(run.journal.states(after: states))
                 if let error = next.stillNeeded(among: run.tally.completed) { throw error }
-                guard next.works != run.worksLeft else { continue }
+                guard next.works != run.worksLeft || run.journal.hasLostRecord(among: states) else {
+                    continue
+                }
                 try run.journal.save()
                 run = LaunchRun(self, try plan(look()), caller, run.tally)
             } catch {
@@ -224,8 +227,8 @@ extension LaunchPlan {
         return needed.map { .stillNeeded($0.step, work(of: $0)) }
     }
 
-    /// The work that is pending, without the closures for a version change, which come last in any case.
+    /// The work that is pending or waits, without the closures for a version change, which come last in any case.
     fileprivate var works: Set<MigrationWork> {
-        Set(pending.filter { $0.step.kind != .versionChange }.map(work))
+        Set((pending + deferred).filter { $0.step.kind != .versionChange }.map(work))
     }
 }

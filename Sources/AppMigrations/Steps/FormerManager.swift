@@ -10,5 +10,22 @@ struct FormerRecord: Sendable {
     let manager: String
     /// Its record; nil if it has never begun there.
     let record: MigrationRecord?
+    /// True if the app has removed its record, and with it its data.
+    let isRemoved: Bool
     let end: AppVersion
+
+    /// True if nothing is known of it.
+    var isUnknown: Bool { record == nil && !isRemoved }
+}
+
+extension RecordStorage {
+    /// Returns the record that is kept of a former manager.
+    func formerRecord(of former: FormerManager) throws -> FormerRecord {
+        try StoreAccess.read.of(name) {
+            let state = try read(former.name)
+            return FormerRecord(
+                manager: former.name, record: try state.record(of: former.name),
+                isRemoved: try state.hasRemovedRecord(of: former.name), end: former.end)
+        }
+    }
 }

@@ -123,11 +123,7 @@ struct Registration: Sendable {
                     manager: manager, schemaSteps: schemaSteps(steps.schemaSteps), waitingUpTo: limit)
                 guard !formers.isEmpty, state.record == nil else { return state }
                 return state.following(
-                    try formers.map { former in
-                        FormerRecord(
-                            manager: former.name, record: try place.store.record(of: former.name),
-                            end: former.end)
-                    })
+                    try formers.map(place.store.formerRecord))
             }
         }
     }

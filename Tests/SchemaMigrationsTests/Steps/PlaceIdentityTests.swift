@@ -166,6 +166,19 @@ struct PlaceIdentityTests {
 
     // MARK: Databases
 
+    @Test("a database in an app group is another one than that at the same path in the app's own container")
+    func containers() throws {
+        let container = "Containers/Data/Application/\(UUID().uuidString)"
+        let first = try manager("Library", "1.0")
+        step(first, "1.0", in: try queue("\(container)/Library/app.sqlite"), rule: .run)
+        try first.migrate()
+        let group = try queue("Containers/Shared/AppGroup/\(UUID().uuidString)/Library/app.sqlite")
+        let second = try manager("Library", "2.0")
+        step(second, "2.0", in: group)
+        #expect(try second.migrate().completed.map(\.version) == ["2.0"])
+        #expect(log.lines == ["Library 1.0", "Library 2.0"])
+    }
+
     @Test("is another one if it begins beside one of the same name, whose rows a step imports")
     func newPlaceOfDatabase() throws {
         let old = try queue("Documents/app.sqlite")

@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseBatches
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -40,6 +41,37 @@ struct ReplannedTests {
         #expect(again.launch == .relaunch)
         #expect(again.completed == [] && again.schemaSteps == [])
         #expect(app.log.lines == ["2.0"])
+    }
+
+    @Test("a closure that fills a database from an older one has the steps run that its rows need")
+    func filled() throws {
+        let legacy = try DatabaseQueue(path: app.folder.url.appendingPathComponent("legacy.sqlite").path)
+        let database = try app.open()
+        try legacy.write {
+            try $0.execute(
+                sql:
+                    "CREATE TABLE book(id INTEGER PRIMARY KEY, title, year); INSERT INTO book(title) VALUES ('a')"
+            )
+        }
+        try app.manager("1.0").migrate()
+        for _ in 0..<2 {
+            let manager = try app.manager("2.0", adopting: .databaseHasTables(database, means: "1.0"))
+            manager.whenMigratingToVersion("2.0") { try legacy.backup(to: database) }
+            manager.whenMigratingToVersion("2.0-1", in: database) { [log = app.log] db in
+                log.add("2.0-1")
+                try db.execute(sql: "UPDATE book SET year = 1900 WHERE year IS NULL")
+            }
+            manager.afterMigratingToVersion("2.0-2", in: database, overRowsOf: "book") {
+                [log = app.log] db, rows in
+                log.add("2.0-2")
+                try db.execute(literal: "UPDATE book SET title = upper(title) WHERE \(rows.condition)")
+            }
+            try manager.migrate()
+            try manager.runDeferred()
+        }
+        #expect(app.log.lines == ["2.0-1", "2.0-2"])
+        #expect(
+            try database.read { try String.fetchAll($0, sql: "SELECT title || year FROM book") } == ["A1900"])
     }
 
     @Test("a closure that makes another step needed again has it run in the same launch")

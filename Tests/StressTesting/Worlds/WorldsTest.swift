@@ -67,6 +67,21 @@ public struct WorldsTest: StressTest {
             failures: (isChosen ? missing : []) + known + shown, notes: notes + (isChosen ? [] : missing))
     }
 
+    /// Calls a body with each number, on more threads than there are cores: asynchronous calls wait for another thread, and
+    /// would leave the cores idle.
+    private func onManyThreads(iterations: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        let numbers = Locked((0..<iterations).makeIterator())
+        let group = DispatchGroup()
+        for _ in 0..<3 * ProcessInfo.processInfo.activeProcessorCount {
+            group.enter()
+            Thread.detachNewThread {
+                while let number = numbers.withLock({ $0.next() }) { body(number) }
+                group.leave()
+            }
+        }
+        group.wait()
+    }
+
     /// Plays worlds on all cores: all small ones, and of larger ones those of the seeds.
     private func search(_ selection: Selection) throws -> WorldSearch {
         let all = (1...max(1, selection.weight - 1)).flatMap { SmallApp.all(weighing: $0) }
@@ -74,7 +89,7 @@ public struct WorldsTest: StressTest {
         let firstSeed = StressSize.firstSeed
         let found = Locked<Result<WorldSearch, any Error>>(
             .success(WorldSearch(inSQLite: selection.inSQLite)))
-        DispatchQueue.concurrentPerform(iterations: (count + part - 1) / part) { number in
+        onManyThreads(iterations: (count + part - 1) / part) { number in
             let result = Result {
                 var search = WorldSearch(inSQLite: selection.inSQLite)
                 for index in number * part..<min(count, number * part + part) {
