@@ -67,7 +67,7 @@ extension MigrationEvent: CustomStringConvertible {
         case .databaseIsNewer(let database):
             "\(manager): \(database.database) has had unknown migrations: \(database.schemaVersions.joined(separator: ", "))"
         case .databaseOfAnotherStore(let database):
-            "\(manager): \(database) has a record of a manager of this name in another store: give the two different names"
+            "\(manager): \(database) has a record of a manager of this name in another store: steps there need a manager of their own"
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error.quotation)"

@@ -29,7 +29,8 @@ public struct MigrationReport: Sendable, Equatable {
 
     /// The databases in which a manager of this name has its record for another store, such as that of another account.
     ///
-    /// A step that has run for one of them does not run for the other: give the managers different names.
+    /// A step that has run for one of them does not run for the other: steps in a database that stores share need a manager of
+    /// their own.
     public let databasesOfOtherStores: [String]
 
     /// The deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
