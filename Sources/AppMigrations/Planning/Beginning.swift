@@ -9,8 +9,10 @@ import MigrationDiagnostics
 /// | evidence in the place | the manager begins |
 /// | --- | --- |
 /// | the mark of a removed record | on a fresh install |
+/// | of its former managers, nothing but such marks | on a fresh install; in a database, as the manager's store stands |
 /// | a later version, and none before it | nowhere: a downgrade |
 /// | a manager of a later version has taken over the steps | nowhere: a downgrade |
+/// | records of its former managers | where these stand |
 /// | the record was lost when the database was salvaged | as ``Beginnings/afterLoss(in:asTheStore:)`` says |
 /// | damaged contents were replaced, assuming a version | at that version |
 /// | the store has lost the record that a database of the manager has | at the version completed there, or where that begins |
@@ -73,10 +75,10 @@ struct Beginnings {
         let isExplained = store.isExplained(in: request.line) || store.hasForgotten(request.line)
         let bearWitness = isExplained && store.seen(in: request.line).isEmpty
         let seen = (bearWitness ? places : [store]).map { $0.seen(in: request.line) }
-        return removed(store)
+        return removed(store, asFormers: .fresh(.install))
             ?? downgrade(seen)
             ?? takenOver(store)
-            ?? following(store)
+            ?? following(in: 0)
             ?? afterLoss(in: 0)
             ?? assumption(store)
             ?? (isExplained ? witness(databases, store.seen(in: request.line)) : nil)
@@ -101,10 +103,10 @@ struct Beginnings {
         let place = places[index]
         let seen = [place.seen(in: request.line)]
         let asTheStore = beginning(asIn: launch, record, isMadeAnew: isMadeAnew)
-        return removed(place)
+        return removed(place, asFormers: asTheStore)
             ?? downgrade(seen)
             ?? takenOver(place)
-            ?? following(place)
+            ?? following(in: index)
             ?? afterLoss(in: index, asTheStore: asTheStore)
             ?? assumption(place)
             ?? (isNew(place) ? asTheStore : nil)
@@ -120,11 +122,14 @@ struct Beginnings {
 
     // MARK: Lines of the table
 
-    /// A manager without a record of its own is as new as its former ones are.
-    private func removed(_ place: PlaceState) -> Beginning? {
+    /// - Parameter beginning: where the manager begins if nothing is left of its former ones but such a mark.
+    private func removed(_ place: PlaceState, asFormers beginning: Beginning) -> Beginning? {
+        if place.hasRemovedRecord { return .fresh(.install) }
         let formers = place.formerRecords
-        let areRemoved = formers.contains(where: \.isRemoved) && formers.allSatisfy { $0.record == nil }
-        return place.hasRemovedRecord || areRemoved ? .fresh(.install) : nil
+        let areRemoved =
+            place.lostRecord == nil && formers.contains(where: \.isRemoved)
+            && formers.allSatisfy { $0.record == nil }
+        return areRemoved ? beginning : nil
     }
 
     /// The order of versions is that in which a place has noted them: clocks jump.
@@ -237,11 +242,19 @@ struct Beginnings {
     }
 
     /// Steps that former managers have run are done, and those that they had still to run are this manager's.
-    ///
-    /// What a place knows of them was written after all that it has lost, unless it has lost one of them.
-    private func following(_ place: PlaceState) -> Beginning? {
-        if place.lostRecord != nil, place.formerRecords.contains(where: \.isUnknown) { return nil }
-        return followed(in: place).map(Beginning.following)
+    private func following(in index: Int) -> Beginning? {
+        if places[index].lostRecord != nil, !hasNeverFollowed(in: index) { return nil }
+        return followed(in: places[index]).map(Beginning.following)
+    }
+
+    /// Returns true if a place has not lost the record of the manager, or of a former one: it has these, and the manager has not
+    /// begun, in its store or after them.
+    private func hasNeverFollowed(in index: Int) -> Bool {
+        let formers = places[index].formerRecords
+        if formers.contains(where: \.isUnknown) { return false }
+        if hasNeverBeen(in: index) { return true }
+        return places.allSatisfy { $0.record == nil } && places[index].lostRecord?.settled.isEmpty == true
+            && formers.allSatisfy { former in (former.record?.highest).map { $0 < former.end } ?? true }
     }
 
     /// Returns what former managers leave to this one.

@@ -33,7 +33,7 @@ extension Beginnings {
     }
 
     /// Returns true if the manager has never been in a database: its record in the store would have come first.
-    private func hasNeverBeen(in index: Int) -> Bool {
+    func hasNeverBeen(in index: Int) -> Bool {
         let store = places[0]
         guard store.record == nil, store.lostRecord == nil, let lost = places[index].lostRecord else {
             return false

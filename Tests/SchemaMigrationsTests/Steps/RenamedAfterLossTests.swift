@@ -124,6 +124,28 @@ struct RenamedAfterLossTests {
         #expect(app.log.lines == ["1.0"])
     }
 
+    @Test("runs no step again where its own record is lost, and that of its former name is not")
+    func lostOwnRecord() throws {
+        let database = try queue()
+        let first = try manager("2.0", storeIn: database)
+        steps("1.0", "2.0", of: first, in: database)
+        try first.migrate()
+        let renamed = try manager("3.0", storeIn: database)
+        steps("1.0", "2.0", "3.0", of: renamed, in: database)
+        try renamed.migrate()
+        #expect(app.log.lines == ["1.0", "3.0"])
+        let state = try SQLiteStore(database).read("Library")
+        try loseRecords(database)
+        try SQLiteStore(database).update("Library", waitingUpTo: .zero) {
+            try $0.setRecord(state.record(of: "Library"), of: "Library")
+        }
+        let again = try manager("3.0", storeIn: database)
+        steps("1.0", "2.0", "3.0", of: again, in: database)
+        let error = #expect(throws: MigrationError.self) { try again.migrate() }
+        #expect(error?.code == .damagedStore)
+        #expect(app.log.lines == ["1.0", "3.0"])
+    }
+
     @Test(
         "goes on where its database stands, if the store is lost in the same update",
         arguments: [false, true])
