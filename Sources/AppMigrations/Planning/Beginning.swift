@@ -258,7 +258,7 @@ struct Beginnings {
     }
 
     /// Returns what former managers leave to this one.
-    private func followed(in place: PlaceState) -> MigrationRecord? {
+    func followed(in place: PlaceState) -> MigrationRecord? {
         let formers = place.formerRecords.compactMap {
             former -> (record: MigrationRecord, end: AppVersion)? in
             // One that has begun later has never had them.
@@ -417,7 +417,7 @@ extension [SeenVersion] {
     }
 
     /// Returns the latest version below another one that was no visit.
-    fileprivate func latest(before end: AppVersion) -> AppVersion? {
+    func latest(before end: AppVersion) -> AppVersion? {
         withoutVisits.map(\.version).filter { $0 < end }.max()
     }
 }

@@ -7,7 +7,7 @@ extension Beginnings {
     ///
     /// | known of the manager | it goes on |
     /// | --- | --- |
-    /// | its store has completed a version, or one of its databases has | at that version |
+    /// | its store has completed a version, or one of its databases has, or a former manager there | at that version |
     /// | nothing, and the app has named a version for another manager of its line, by `replaceRecord(assuming:)` | at that version |
     /// | its store knows the install, and not the manager | as in a new database: it was never here |
     /// | nothing, or not whether a step has run | nowhere, until the app names a version for it, with which its record begins |
@@ -16,20 +16,34 @@ extension Beginnings {
     /// - Returns: nil if the place has lost no record.
     func afterLoss(in index: Int, asTheStore: Beginning? = nil) -> Beginning? {
         guard let lost = places[index].lostRecord else { return nil }
-        let others = places.indices.filter { $0 != index }.compactMap { places[$0].record }
-        let completed = others.compactMap(\.completed).max()
+        let others = places.indices.filter { $0 != index }.map { places[$0] }
+        let records = others.compactMap { $0.record ?? followed(in: $0) }
+        let completed = records.compactMap(\.completed).max()
         let unknown = completed.map { completed in
             // A launch of this version was begun, and may have come as far as this place.
-            let begun = others.compactMap(\.highest).reduce(completed, max)
+            let begun = others.compactMap(latestBegun).reduce(completed, max)
             return steps[index].filter {
                 lost.isUnknown($0, among: steps[index], completed: completed, begun: begun)
             }
             .map(\.titleAndSource)
         }
         if let completed, unknown?.isEmpty == true { return .at(completed, .lost) }
-        return (others.isEmpty ? assumption(places[index]) : nil)
-            ?? (hasNeverBeen(in: index) ? asTheStore : nil)
+        // Where its former managers have been, it counts as having been, too.
+        let isNew = followed(in: places[0]) == nil && hasNeverBeen(in: index)
+        return (records.isEmpty ? assumption(places[index]) : nil)
+            ?? (isNew ? asTheStore : nil)
             ?? .unknown(at: index, steps: unknown ?? [])
+    }
+
+    /// The latest version whose launch was begun in a place, by the manager, or by former ones while they had its steps.
+    private func latestBegun(in place: PlaceState) -> AppVersion? {
+        if let record = place.record { return record.highest }
+        return place.formerRecords.compactMap { former in
+            guard let highest = former.record?.highest, highest >= former.end else {
+                return former.record?.highest
+            }
+            return place.seen(in: request.line).latest(before: former.end)
+        }.max()
     }
 
     /// Returns true if the manager has never been in a database: its record in the store would have come first.

@@ -25,6 +25,8 @@ struct SuccessionInstall: RandomInstall {
     private var wasKilled = false
     /// The newest release that was launched.
     private var newest = 0
+    /// The release whose launch was the last one that no record tells of any more, where records were lost.
+    private var lost: Int?
     private let runs = Locked<[String: Int]>([:])
 
     private static let releases: [AppVersion] = ["1.0", "1.5", "2.0", "2.5", "3.0"]
@@ -77,6 +79,12 @@ struct SuccessionInstall: RandomInstall {
             // Now and then, an older release comes back for a launch.
             let isVisit = Int.random(in: 0..<8, using: &random) == 0
             try launch(isVisit ? Int.random(in: 0...release, using: &random) : release, isLast: false)
+            // Where all is known to be done, the app can say how old the data is.
+            if lost == nil, Int.random(in: 0..<8, using: &random) == 0 {
+                try launch(newest, isLast: true)
+                try loseRecords()
+                lost = newest
+            }
         }
         try launch(4, isLast: true)
         return problem()
@@ -92,6 +100,8 @@ struct SuccessionInstall: RandomInstall {
             let first = min(firstInStore, isInside ? firstInDatabase ?? firstInStore : firstInStore)
             // What a release adds to itself may be needed or not where it was the first.
             if step.release == first, step.version.subMigration != nil { continue }
+            // What a release adds below the version that the app has named is taken to be done.
+            if let lost, step.version == Self.late.version, lost < Self.late.since { continue }
             if step.release <= first, count > 0 { return "step \(step.name) has run" }
             if step.release > first, count == 0 { return "step \(step.name) has not run" }
             if count > 1, !wasKilled || isInside {
@@ -124,7 +134,15 @@ struct SuccessionInstall: RandomInstall {
         do {
             try Environment.$current.withValue(environment) {
                 for part in managers {
-                    try manager(of: part, in: release, store, database, process).migrate()
+                    let manager = try manager(of: part, in: release, store, database, process)
+                    do {
+                        try manager.migrate()
+                    } catch let error as MigrationError where error.code == .damagedStore {
+                        guard let version = lostVersion else { throw error }
+                        story.append("\(manager.name) assumes \(version)")
+                        try manager.replaceRecord(assuming: version)
+                        try manager.migrate()
+                    }
                 }
             }
         } catch  where process.isDead {
@@ -141,6 +159,35 @@ struct SuccessionInstall: RandomInstall {
         if first == nil, try isSeen(in: left) { first = release }
         if firstInDatabase == nil, try isSeen(in: .database(open("photos.sqlite"))) {
             firstInDatabase = release
+        }
+    }
+
+    /// The version of the data whose record was lost.
+    private var lostVersion: AppVersion? {
+        lost.flatMap { AppVersion("\(Self.releases[$0])\($0 < split ? "-1" : "")") }
+    }
+
+    /// Damages the store's records, or loses those of a database as salvaging does.
+    private mutating func loseRecords() throws {
+        let isDamaged = Bool.random(using: &random)
+        story.append(isDamaged ? "the store is damaged" : "the database loses its records")
+        let file = folder.appendingPathComponent("store.json")
+        if isDamaged, !hasSQLiteStore {
+            try Data("{".utf8).write(to: file)
+            return
+        }
+        try open(isDamaged ? "store.sqlite" : "photos.sqlite").write { db in
+            let tables = ["app_migrations", "app_migrations_mirror", "app_migrations_history"]
+            let found = try tables.filter { try db.tableExists($0) }
+            if isDamaged {
+                for table in found.prefix(2) { try db.execute(sql: "UPDATE \(table) SET value = '{'") }
+                return
+            }
+            guard !found.isEmpty else { return }
+            for table in found { try db.execute(sql: "DROP TABLE \(table)") }
+            var state = StoreState()
+            state.markRecordsAsLost(at: Date())
+            try SQLiteStore.restore(state.sharedRows, history: [], db)
         }
     }
 
