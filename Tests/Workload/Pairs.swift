@@ -21,6 +21,10 @@ struct Pairs: ParsableCommand {
         var reasons: [Set<Feature>: String] = [
             [.line]: "A line only says which versions are compared, which the fleet tries.",
             [.laterBuild]: "A build only says which versions are compared, which the fleet tries.",
+            [.adoptsByKey]:
+                "An exact answer is one, wherever it comes from; the small worlds ask for each kind.",
+            [.adoptsByAny]:
+                "What an app says is decided before anything is written; the small worlds join it.",
             [.imports]: "What the app writes into a new database is its own; the fleet has such apps.",
             [.secondDatabase]:
                 "Each file multiplies the calls at which launches are disturbed; the fleet has two databases.",
