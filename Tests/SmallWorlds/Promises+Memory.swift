@@ -119,7 +119,7 @@ extension Promises {
     // MARK: Words
 
     /// The place that keeps the record of what works in files.
-    var store: Place { app.storeInDatabase ? .database(0) : .files }
+    var store: Place { app.store }
 
     func recordPlace(_ place: Place) -> Place { place == .files ? store : place }
 

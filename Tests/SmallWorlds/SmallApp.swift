@@ -139,6 +139,9 @@ package struct SmallApp: Hashable, Sendable {
         case database(Int)
     }
 
+    /// The place that keeps the records of what works in files.
+    package var store: Place { storeInDatabase ? .database(0) : .files }
+
     /// The places that the app uses, in all its releases.
     package var places: [Place] {
         let used = Set(steps.map(\.place)).union(move == nil && !storeInDatabase ? [] : [.database(0)])

@@ -9,7 +9,7 @@ extension LaunchPlan {
         let state: PlaceState
         /// The record with which this launch begins its work; nil if the manager does not begin here.
         let record: MigrationRecord?
-        /// What makes the record of that which the place has.
+        /// The changes with which this launch begins, which make that record of the one that the place has.
         let changes: [RecordChange]
         /// The settled work that this launch does again.
         let reopened: [WorkID]

@@ -240,7 +240,7 @@ extension Journal.Page {
         let owner = isStore ? nil : store
         var id: String?
         try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in
-            id = state.id
+            defer { id = state.id }
             if hasLostRecord(try state.record(of: request.manager)) { return }
             if record != nil {
                 try state.changeRecord(of: request.manager) { record in
@@ -248,7 +248,6 @@ extension Journal.Page {
                     give(&record, to: owner)
                 }
             }
-            id = state.id
             // Otherwise, the next manager would take what this one has found for a new install's own.
             if let named = plan.named {
                 state.see(

@@ -30,7 +30,7 @@ struct PlaceSteps: Sendable {
         guard id != .store else { return [] }
         return closures.filter { step in
             guard record[step.id] == nil, let former = closures.formerID(of: step) else { return false }
-            // What is owed was never done, and may be another build's.
+            // A step that is owed was never done, and may be another build's.
             return record[former] != nil && !record.isOwed(former)
         }.map(\.id)
     }

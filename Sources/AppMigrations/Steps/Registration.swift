@@ -122,8 +122,7 @@ struct Registration: Sendable {
                 let state = try place.look(
                     manager: manager, schemaSteps: schemaSteps(steps.schemaSteps), waitingUpTo: limit)
                 guard !formers.isEmpty, state.record == nil else { return state }
-                return state.following(
-                    try formers.map(place.store.formerRecord))
+                return state.following(try formers.map(place.store.formerRecord))
             }
         }
     }

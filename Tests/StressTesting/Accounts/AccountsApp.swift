@@ -169,17 +169,7 @@ struct AccountFiles {
 
     /// Loses the records in a database, as salvaging leaves it.
     func loseRecords(in place: Place, andHistory: Bool) throws {
-        try queue(place)?.write { db in
-            let history =
-                try andHistory || !db.tableExists(OwnTables.history)
-                ? [] : Row.fetchAll(db, sql: "SELECT id, entry FROM \(OwnTables.history)")
-            for table in [OwnTables.records, OwnTables.mirror, OwnTables.history] {
-                try db.execute(sql: "DROP TABLE IF EXISTS \(table)")
-            }
-            var state = StoreState()
-            state.markRecordsAsLost(at: Date())
-            try SQLiteStore.restore(state.sharedRows, history: history.map { ($0[0], $0[1]) }, db)
-        }
+        try queue(place)?.write { try $0.loseRecords(andHistory: andHistory) }
     }
 
     func removeDatabase() throws { try FileManager.default.removeItem(atPath: database.path) }

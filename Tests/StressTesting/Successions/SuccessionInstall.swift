@@ -177,17 +177,11 @@ struct SuccessionInstall: RandomInstall {
             return
         }
         try open(isDamaged ? "store.sqlite" : "photos.sqlite").write { db in
-            let tables = ["app_migrations", "app_migrations_mirror", "app_migrations_history"]
-            let found = try tables.filter { try db.tableExists($0) }
-            if isDamaged {
-                for table in found.prefix(2) { try db.execute(sql: "UPDATE \(table) SET value = '{'") }
-                return
+            guard try db.tableExists(OwnTables.records) else { return }
+            guard isDamaged else { return try db.loseRecords(andHistory: true) }
+            for table in [OwnTables.records, OwnTables.mirror] {
+                try db.execute(sql: "UPDATE \(table) SET value = '{'")
             }
-            guard !found.isEmpty else { return }
-            for table in found { try db.execute(sql: "DROP TABLE \(table)") }
-            var state = StoreState()
-            state.markRecordsAsLost(at: Date())
-            try SQLiteStore.restore(state.sharedRows, history: [], db)
         }
     }
 

@@ -40,8 +40,7 @@ struct WorldDevice {
         let version = WorldScene.version(release.version)
         for manager in app.managers(in: release) {
             let hasWorked = outcome.entered.contains { app.manager(of: $0) == manager }
-            let store = app.storeInDatabase ? SmallApp.Place.database(0) : .files
-            let listed = try record(in: store, of: manager)?.databases.map(\.id) ?? []
+            let listed = try record(in: app.store, of: manager)?.databases.map(\.id) ?? []
             for place in app.places {
                 guard let state = try records(in: place, of: manager),
                     let record = try state.record(of: "\(manager)")
@@ -63,7 +62,7 @@ struct WorldDevice {
 
     /// Returns true if a record differs by a death alone.
     private static func differs(_ found: MigrationRecord, from known: MigrationRecord) -> Bool {
-        return [[false], [true], [false, true]].contains { deferred in
+        [[false], [true], [false, true]].contains { deferred in
             var record = known
             for isDeferred in deferred { record.apply(.died(isDeferred: isDeferred, except: nil)) }
             return record == found && record != known

@@ -104,8 +104,7 @@ package struct World {
         let process = scene.process
         var last = process.device
         func observe(_ event: SmallEvent) throws -> String? {
-            var device = process.device
-            for (number, database) in scene.databases { device.databases[number] = try database.close() }
+            let device = try scene.device()
             var outcome = process.outcome
             if event.isLaunch { try device.complete(&outcome, of: app, in: release, after: last) }
             last = device
@@ -149,8 +148,7 @@ package struct World {
         let environment = Environment.changed { ($0.observer, $0.build) = (process, build) }
         try Environment.$current.withValue(environment) { try body(scene) }
         let before = device
-        device = process.device
-        for (number, database) in scene.databases { device.databases[number] = try database.close() }
+        device = try scene.device()
         var outcome = process.outcome
         try device.complete(&outcome, of: app, in: release, after: before)
         return outcome
@@ -163,6 +161,13 @@ struct WorldScene {
     let release: SmallRelease
     let process: WorldProcess
     var databases: [Int: any OpenWorldDatabase] = [:]
+
+    /// Returns the device as the process leaves it.
+    func device() throws -> WorldDevice {
+        var device = process.device
+        for (number, database) in databases { device.databases[number] = try database.close() }
+        return device
+    }
 
     /// The databases that the release has.
     var ownDatabases: [any OpenWorldDatabase] {
