@@ -261,10 +261,15 @@ extension Promises {
             return
         }
         // Where the process has died, or a newer release may hold something back, the package alone knows.
-        for manager in app.managers(in: release) where isHeldBack(manager) != false || outcome.died {
-            for place in placesUsed(by: manager)
-            where outcome.completed[manager]?.contains(recordPlace(place)) == true {
-                noteFinished(manager, place, isListed: outcome.listed[manager]?.contains(place) == true)
+        for manager in app.managers(in: release) {
+            let isUnknown = isHeldBack(manager) != false || outcome.died
+            for place in placesUsed(by: manager) {
+                if isUnknown, outcome.completed[manager]?.contains(recordPlace(place)) == true {
+                    places[place]?.managers[manager]?.finished = release.number
+                }
+                if isUnknown || isDowngrade(place, manager), outcome.listed[manager]?.contains(place) == true {
+                    noteListed(place, manager)
+                }
             }
         }
         culprits = outcome.culprits
@@ -288,7 +293,8 @@ extension Promises {
                 }
                 places[place]?.managers[manager] = life
                 if isHeldBack == false, !isDowngrade(place, manager) {
-                    noteFinished(manager, place, isListed: true)
+                    places[place]?.managers[manager]?.finished = release.number
+                    noteListed(place, manager)
                 }
                 for (step, count) in places[place]?.reruns ?? [:]
                 where (places[place]?.data.runs[step] ?? 0) > count { places[place]?.reruns[step] = nil }
@@ -296,12 +302,12 @@ extension Promises {
         }
     }
 
-    /// Notes that a manager has completed a launch in a place.
-    private mutating func noteFinished(_ manager: Int, _ place: Place, isListed: Bool) {
-        guard let life = places[place]?.managers[manager] else { return }
-        places[place]?.managers[manager]?.finished = release.number
+    /// Notes that a manager has listed a database in its store.
+    private mutating func noteListed(_ place: Place, _ manager: Int) {
         // A manager that has not begun in its store, as beside a newer release, has no list there.
-        guard isListed, place != store, places[store]?.managers[manager]?.floor != nil else { return }
+        guard place != store, let life = places[place]?.managers[manager],
+            places[store]?.managers[manager]?.floor != nil
+        else { return }
         places[store]?.managers[manager]?.databases.insert(place)
         // Where it may be that nothing was removed, a newer release holds the place back.
         if !life.isCertain { places[store]?.managers[manager]?.isCertain = false }

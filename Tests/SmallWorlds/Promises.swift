@@ -143,12 +143,14 @@ package struct Promises: Sendable {
                 places[.files]?.isOld == true
                 && (app.managers[step.manager].isNewApp || life?.newIn != nil
                     || !seen.contains { $0.isNamed && $0.release == 1 })
-            // Nor is that of an install that has lost its store, and was new then.
-            let isTakenForNew = places[.files]?.isForgotten == true && life?.newIn != nil
+            // Nor is that of an install that has lost its store, or that files have come back to, and was new then.
+            let hasComeBack = places[.files]?.hasComeBack == true
+            let isTakenForNew =
+                (places[.files]?.isForgotten == true || hasComeBack) && life?.newIn != nil
             // What comes back from a backup is not imported again, nor where there was nothing to import.
             let isUnneeded =
                 life?.unneeded.contains(step.id) == true
-                && (isDowngrade(step.place, step.manager) || places[.files]?.hasComeBack == true)
+                && (isDowngrade(step.place, step.manager) || hasComeBack)
                 || removed.contains(step.manager)
             // Nor is what the app has skipped.
             let isSkipped =

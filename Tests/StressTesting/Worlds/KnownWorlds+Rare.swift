@@ -269,5 +269,26 @@ extension KnownWorld {
                     .init(20, .imports, in: .database(1), manager: 1),
                 ], managers: two),
             [.launch(1), .write(.append), .damage(.database(0)), .twice(2, .lose(0))]),
+        KnownWorld(
+            "an older release lists a database in which a newer one has not come to its end",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(1), manager: 1),
+                    .init(20, .transaction, in: .database(1), manager: 1, since: 3),
+                ], move: .init(30), managers: two),
+            [
+                .launch(1, .whole, .dies(before: 4)), .launch(3, .inTwo(through: 10), .dies(before: 12)),
+                .twice(2, .lose(1)), .write(.insert), .launch(3),
+            ]),
+        KnownWorld(
+            "files that come back are not imported into a database that may have been made anew for a new install",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1), manager: 1), .init(21, .removal, manager: 1),
+                ], move: .init(20),
+                managers: [.init(), .init(adopting: .tables, since: 2, hasOwnLine: true)]),
+            [
+                .launch(1), .write(.insert), .twice(2, .lose(1)), .restore(.files, after: 2), .launch(2),
+            ]),
     ]
 }
