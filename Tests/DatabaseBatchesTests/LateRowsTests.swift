@@ -187,4 +187,27 @@ struct LateRowsTests {
         let report = try last().runDeferred()
         #expect(report.failures.isEmpty && report.completed.isEmpty)
     }
+
+    @Test("visits them before the step that is finishing it destroys what it reads")
+    func beforeFinishing() throws {
+        let database = try open()
+        func last() throws -> MigrationManager {
+            let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+            ) { db, rows in
+                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+            }
+            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
+                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
+            }
+            return manager
+        }
+        try manager(database).migrate()
+        try manager(database).runDeferred()
+        try insert("(60, 'f')", database)
+        #expect(try last().migrate().completed.versions == ["2.1", "3.0"])
+        #expect(try old(database).isEmpty)
+        #expect(try last().migrate().completed.isEmpty)
+    }
 }

@@ -186,6 +186,7 @@ extension MigrationManager {
         let state = try place.store.read(name)
         guard try state.hasLostRecords && !state.hasRemovedRecord(of: name) else { return nil }
         return LostRecord(history: try place.store.history(name))
+            .following(try adopting.formers.map(place.store.formerRecord))
     }
 
     /// Returns true if a manager of another line has replaced a place's records, and nothing is known of this line.

@@ -253,7 +253,7 @@ struct Beginnings {
         let formers = places[index].formerRecords
         if formers.contains(where: \.isUnknown) { return false }
         if hasNeverBeen(in: index) { return true }
-        return places.allSatisfy { $0.record == nil } && places[index].lostRecord?.settled.isEmpty == true
+        return places.allSatisfy { $0.record == nil } && places[index].lostRecord?.hasOwnHistory == false
             && formers.allSatisfy { former in (former.record?.highest).map { $0 < former.end } ?? true }
     }
 
@@ -264,12 +264,17 @@ struct Beginnings {
             // One that has begun later has never had them.
             guard let record = former.record, let start = record.start, start < former.end else { return nil }
             return (record, former.end)
-        }
+        }.inOrder { $0.end > $1.end }
         guard let start = formers.compactMap(\.record.start).min() else { return nil }
         var record = MigrationRecord(start: start)
         for former in formers {
             for (id, state) in former.record.work where id.isStep && id.version < former.end {
-                if record[id]?.isSettled != true { record[id] = state }
+                // What one has done is done, unless a later one was asked to do it again.
+                guard let known = record.open(id) else {
+                    record[id] = record[id] ?? state
+                    continue
+                }
+                if !known.isAgain, state.isSettled { record[id] = state }
             }
             record.databases.note(former.record.databases)
         }

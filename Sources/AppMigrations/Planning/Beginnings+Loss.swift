@@ -53,7 +53,7 @@ extension Beginnings {
             return false
         }
         return store.hasRemovedRecord
-            || lost.settled.isEmpty && store.assumptions.isEmpty && !store.isBlank(request)
+            || !lost.hasOwnHistory && store.assumptions.isEmpty && !store.isBlank(request)
     }
 }
 

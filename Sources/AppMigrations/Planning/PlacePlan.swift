@@ -129,7 +129,7 @@ extension LaunchPlan.PlacePlan {
     /// Returns true if steps have conditions that can be asked once a schema step has run.
     func hasConditions(after schemaStep: MigrationStep) -> Bool {
         steps.closures.contains {
-            $0.hasCondition && !$0.isDeferred && $0.version >= schemaStep.version
+            $0.hasCondition && $0.version >= schemaStep.version
                 && record?.isDone($0.id) == true
         }
     }

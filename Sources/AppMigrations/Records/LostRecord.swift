@@ -1,7 +1,9 @@
 /// A record that a place may have had until its database was salvaged, and what the place's history still says of it.
 package struct LostRecord: Sendable {
-    /// The steps that the history names, as they were settled.
-    let settled: [WorkID: WorkState]
+    /// The steps that the history names, as they were settled: by the manager, or by a former one.
+    private(set) var settled: [WorkID: WorkState]
+    /// True if the manager's own history names one.
+    let hasOwnHistory: Bool
 
     /// Creates what is known of a lost record.
     ///
@@ -14,6 +16,16 @@ package struct LostRecord: Sendable {
                 case .notNeeded: .notNeeded
                 case .skipped: .skipped
                 }
+        }
+        hasOwnHistory = !settled.isEmpty
+    }
+
+    /// Returns what is known where steps of other managers have come to this one.
+    func following(_ formers: [FormerRecord]) -> LostRecord {
+        formers.reduce(into: self) { lost, former in
+            for (id, state) in LostRecord(history: former.history).settled where id.version < former.end {
+                lost.settled[id] = lost.settled[id] ?? state
+            }
         }
     }
 }

@@ -138,9 +138,9 @@ struct Journal {
     mutating func noteDatabases() {
         guard plan.isComplete, pages.count > 1, let record = pages[0].record else { return }
         let found = pages.dropFirst().filter { $0.record?.completed != nil }
-        let isKnown = found.allSatisfy { page in record.databases.contains { $0.id == page.id } }
-        if isKnown { return }
-        change(0, .knows(found.map { KnownDatabase(id: $0.id, path: $0.plan.steps.place.path) }))
+            .map { KnownDatabase(id: $0.id, path: $0.plan.steps.place.path) }
+        if found.allSatisfy(record.databases.contains) { return }
+        change(0, .knows(found))
     }
 
     /// True if the store needs its first record before the launch is complete: it has to be there before that of a database.

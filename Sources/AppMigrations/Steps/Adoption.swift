@@ -87,9 +87,10 @@ public struct Adoption {
             if let exact = answers.filter({ !$0.isBound }).compactMap(\.version).min() {
                 return AdoptionAnswer(version: exact)
             }
+            let found = answers.filter { $0.version != nil }
             return AdoptionAnswer(
-                version: answers.compactMap(\.version).max(), isBound: true,
-                launched: answers.compactMap(\.launched).max())
+                version: found.compactMap(\.version).max(), isBound: true,
+                launched: found.compactMap(\.launched).min())
         }
     }
 
@@ -169,7 +170,8 @@ package struct AdoptionAnswer: Sendable {
     package let version: AppVersion?
     /// True if the data is at the version or a later one.
     package let isBound: Bool
-    /// The earliest version that was launched where the evidence is, before this build; nil if unknown.
+    /// The earliest version that was launched where the evidence is, before this build, or that an answer has named there; nil if
+    /// unknown.
     let launched: AppVersion?
 
     package init(version: AppVersion?, isBound: Bool = false, launched: AppVersion? = nil) {

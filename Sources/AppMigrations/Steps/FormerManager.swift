@@ -12,6 +12,8 @@ struct FormerRecord: Sendable {
     let record: MigrationRecord?
     /// True if the app has removed its record, and with it its data.
     let isRemoved: Bool
+    /// Its history, if the place may have lost its record, and the app has not removed its data.
+    let history: [SettledStep]
     let end: AppVersion
 
     /// True if nothing is known of it.
@@ -23,9 +25,12 @@ extension RecordStorage {
     func formerRecord(of former: FormerManager) throws -> FormerRecord {
         try StoreAccess.read.of(name) {
             let state = try read(former.name)
+            let record = try state.record(of: former.name)
+            let isRemoved = try state.hasRemovedRecord(of: former.name)
+            let isLost = state.hasLostRecords && record == nil && !isRemoved
             return FormerRecord(
-                manager: former.name, record: try state.record(of: former.name),
-                isRemoved: try state.hasRemovedRecord(of: former.name), end: former.end)
+                manager: former.name, record: record, isRemoved: isRemoved,
+                history: isLost ? try history(former.name) : [], end: former.end)
         }
     }
 }

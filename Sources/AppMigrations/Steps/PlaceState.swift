@@ -75,6 +75,9 @@ package final class PlaceState: Sendable {
             newer: newer)
     }
 
+    /// The manager's record, or those of the managers whose steps have come to it.
+    var records: [MigrationRecord] { record.map { [$0] } ?? formerRecords.compactMap(\.record) }
+
     /// Returns the state of the place with another record.
     func with(_ record: MigrationRecord) -> PlaceState {
         PlaceState(
@@ -84,15 +87,19 @@ package final class PlaceState: Sendable {
 
     /// Returns the state for a manager to which steps of others have come.
     func following(_ formerRecords: [FormerRecord]) -> PlaceState {
-        copy(formerRecords: formerRecords, needed: needed)
+        copy(lostRecord: lostRecord?.following(formerRecords), formerRecords: formerRecords, needed: needed)
     }
 
     /// Returns the state of a place in which settled work is needed again.
     func needing(_ steps: [MigrationStep]) -> PlaceState {
-        steps.isEmpty ? self : copy(formerRecords: formerRecords, needed: Set(steps.map(\.id)))
+        steps.isEmpty
+            ? self
+            : copy(lostRecord: lostRecord, formerRecords: formerRecords, needed: Set(steps.map(\.id)))
     }
 
-    private func copy(formerRecords: [FormerRecord], needed: Set<WorkID>) -> PlaceState {
+    private func copy(
+        lostRecord: LostRecord?, formerRecords: [FormerRecord], needed: Set<WorkID>
+    ) -> PlaceState {
         PlaceState(
             storeID: storeID, record: record, hasRemovedRecord: hasRemovedRecord, takenOver: takenOver,
             lostRecord: lostRecord, formerRecords: formerRecords, seen: seen, assumptions: assumptions,

@@ -49,23 +49,28 @@ struct PlaceSteps: Sendable {
     /// Returns true if a step has a condition that can be asked.
     ///
     /// Before the step has run, there may be nothing yet that its condition could ask about, as while a schema step that it
-    /// builds on is pending: an older build may have undone a migration. What the app has skipped is settled for good.
-    func canAsk(_ step: MigrationStep, _ state: PlaceState) -> Bool {
-        guard step.hasCondition else { return false }
-        func isDone(_ record: MigrationRecord) -> Bool {
-            record.isDone(step.id) && record[step.id] != .skipped
+    /// builds on is pending: an older build may have undone a migration. What the app has skipped is settled for good. Nor is it
+    /// asked where a newer version has been, which may have removed what it asks about: nothing runs there.
+    func canAsk(_ step: MigrationStep, _ state: PlaceState, at current: AppVersion) -> Bool {
+        guard step.hasCondition, state.records.allSatisfy({ ($0.highest ?? .zero) <= current }) else {
+            return false
         }
-        let isDone =
-            state.record.map(isDone)
-            ?? state.formerRecords.contains { step.version < $0.end && $0.record.map(isDone) == true }
-        return isDone
+        return isDone(step, state) { $0[step.id] != .skipped }
             && zip(schemaSteps, state.pending).allSatisfy { $0.version > step.version || $1.isEmpty }
+    }
+
+    /// Returns true if a step is done, by this manager or by a former one.
+    private func isDone(
+        _ step: MigrationStep, _ state: PlaceState, where condition: (MigrationRecord) -> Bool = { _ in true }
+    ) -> Bool {
+        func isDone(_ record: MigrationRecord) -> Bool { record.isDone(step.id) && condition(record) }
+        return state.record.map(isDone)
+            ?? state.formerRecords.contains { step.version < $0.end && $0.record.map(isDone) == true }
     }
 
     /// Returns the versions of the deferred steps that had to be done before a step that has run.
     func finished(_ state: PlaceState) -> [AppVersion] {
-        guard let record = state.record else { return [] }
-        let closures = closures.filter { record.isDone($0.id) }
+        let closures = closures.filter { isDone($0, state) }
         let schemaSteps = zip(schemaSteps, state.pending).filter { $1.isEmpty }.map(\.0)
         return (closures + schemaSteps).flatMap(\.finishing)
     }

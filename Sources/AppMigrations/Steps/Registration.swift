@@ -127,19 +127,28 @@ struct Registration: Sendable {
         }
     }
 
-    /// Asks the conditions of a launch's steps that are done whether these are needed again.
+    /// Asks the conditions of a launch's steps that are done whether these are needed again: also those of deferred ones, if a step
+    /// that is `finishing:` them has not run yet.
     ///
     /// - Parameter ask: asks the condition of a closure, by the number of the step.
     /// - Throws: ``MigrationError``, which names the step, when its condition throws.
     func asking(_ states: [PlaceState], _ ask: (Int) throws -> Bool) throws -> [PlaceState] {
         guard hasConditions else { return states }
+        let finished = finished(states, of: due)
         return try zip(due, states).map { place, state in
-            let done = place.closures.filter { !$0.isDeferred && place.canAsk($0, state) }
+            let done = place.closures.filter { step in
+                let isDue =
+                    !step.isDeferred || deadlines[step.version] != nil && !finished.contains(step.version)
+                return isDue && place.canAsk(step, state, at: current)
+            }
             return state.needing(
                 try done.filter { step in
                     try naming(step, in: place) {
-                        if case .transaction(let work) = body(of: step) { return try work.isNeededAgain() }
-                        return try ask(step.number)
+                        switch body(of: step) {
+                        case .transaction(let work): try work.isNeededAgain()
+                        case .batches(let work): try work.isNeededAgain()
+                        default: try ask(step.number)
+                        }
                     }
                 })
         }
@@ -156,11 +165,12 @@ struct Registration: Sendable {
         _ states: [PlaceState], of places: [PlaceSteps], orNote note: (MigrationError) -> Void
     ) -> [PlaceState] {
         guard hasConditions else { return states }
-        let finished = Set(zip(places, states).flatMap { place, state in place.finished(state) })
+        let finished = finished(states, of: places)
         return zip(places, states).map { place, state in
             state.needing(
                 place.closures.filter { step in
-                    guard step.isDeferred, place.canAsk(step, state), !finished.contains(step.version),
+                    guard step.isDeferred, place.canAsk(step, state, at: current),
+                        !finished.contains(step.version),
                         case .batches(let work) = body(of: step)
                     else { return false }
                     do throws(MigrationError) {
@@ -171,6 +181,11 @@ struct Registration: Sendable {
                     }
                 })
         }
+    }
+
+    /// Returns the versions of the deferred steps that had to be done before a step that has run.
+    private func finished(_ states: [PlaceState], of places: [PlaceSteps]) -> Set<AppVersion> {
+        Set(zip(places, states).flatMap { place, state in place.finished(state) })
     }
 
     private func naming(

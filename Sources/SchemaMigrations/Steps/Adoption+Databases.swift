@@ -24,7 +24,7 @@ extension Adoption {
                     // Without a step in the database, no manager looks at what it has seen.
                     let earliest =
                         seen.contains(where: \.isAdopted)
-                        ? nil : seen.earliest(before: question.current, build: question.appBuild)
+                        ? version : seen.earliest(before: question.current, build: question.appBuild)
                     return AdoptionAnswer(
                         version: isOld ? version : nil, isBound: true, launched: earliest)
                 }

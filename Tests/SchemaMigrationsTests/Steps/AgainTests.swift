@@ -256,4 +256,20 @@ struct AgainTests {
     private func synchronously(_ manager: MigrationManager) throws -> MigrationReport {
         try manager.migrate()
     }
+
+    @Test("is not asked in a downgrade, which runs nothing")
+    func notAskedInDowngrade() throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try manager("2.0", database).migrate()
+        let later = try MigrationManager(
+            name: "Diary", currentVersion: "3.0", adopting: .newApp, store: .jsonFile(at: app.storeURL))
+        later.whenMigratingToVersion("3.0", in: database) { db in
+            try db.execute(sql: "ALTER TABLE entry RENAME COLUMN mood TO feeling")
+        }
+        try later.migrate()
+        let older = try manager("2.0", database)
+        #expect(try older.pending().isEmpty)
+        #expect(try older.migrate().launch == .downgrade(from: "3.0"))
+    }
 }

@@ -297,4 +297,73 @@ struct PlaceIdentityTests {
         try launch("2.0", inOrder: ["B", "A"])
         #expect(log.lines == ["A 1.0", "A 2.0"])
     }
+
+    @Test("any counts the earliest of what several databases have seen", arguments: [false, true])
+    func anyOfDatabases(isAdopted: Bool) throws {
+        func account(_ name: String, _ versions: String...) throws -> DatabaseQueue {
+            let database = try queue("\(name).sqlite")
+            for version in versions {
+                let account = try manager(
+                    "Account", version, adopting: .databaseHasTables(database, means: "1.0"),
+                    store: "\(name).json")
+                step(account, "1.0", in: database, rule: .run)
+                try account.migrate()
+            }
+            return database
+        }
+        if isAdopted { try queue("anna.sqlite").write { try $0.execute(sql: "CREATE TABLE book(title)") } }
+        let accounts = [try account("anna", "1.5", "2.0"), try account("ben", "2.0")]
+        let settings = try manager(
+            "App", "3.0",
+            adopting: .any(accounts.map { Adoption.databaseHasTables($0, means: "1.0") }), store: "app.json")
+        closure(settings, "1.4", "1.8", "3.0")
+        #expect(try settings.migrate().launch == .adoption(from: isAdopted ? "1.0" : "1.5"))
+        #expect(
+            log.lines.filter { $0.hasPrefix("App") }
+                == (isAdopted ? ["App 1.4"] : []) + ["App 1.8", "App 3.0"])
+    }
+
+    @Test("are remembered where they were last, and not where they were first", arguments: [false, true])
+    func lastPath(isErased: Bool) throws {
+        let url = app.folder.url
+        let first = try manager("Library", "1.0")
+        let old = try queue("app.sqlite")
+        step(first, "1.0", in: old, rule: .run)
+        try first.migrate()
+        try old.close()
+        try FileManager.default.moveItem(
+            at: url.appendingPathComponent("app.sqlite"), to: url.appendingPathComponent("moved.sqlite"))
+        let moved = try queue("moved.sqlite")
+        let second = try manager("Library", "2.0")
+        step(second, "1.0", in: moved, rule: .run)
+        try second.migrate()
+        try moved.close()
+
+        let third = try manager("Library", "3.0")
+        if isErased {
+            try FileManager.default.removeItem(at: url.appendingPathComponent("moved.sqlite"))
+            step(third, "3.0", in: try queue("moved.sqlite"))
+            #expect(try third.migrate().completed.isEmpty)
+        } else {
+            step(third, "3.0", in: try queue("app.sqlite"))
+            #expect(try third.migrate().completed.versions == ["3.0"])
+        }
+    }
+
+    @Test("what is to run again under the second name runs under the third", arguments: [false, true])
+    func rerunUnderSecondName(isNewestFirst: Bool) throws {
+        try manager("A", "1.0").migrate()
+        let first = try manager("A", "1.9")
+        closure(first, "1.5")
+        try first.migrate()
+        let second = try manager("B", "2.0", adopting: .splitFrom("A", before: "2.0"))
+        closure(second, "1.5")
+        try second.migrate()
+        try second.rerun(try #require(second.work.first))
+        let formers = [Adoption.splitFrom("A", before: "2.0"), .splitFrom("B", before: "3.0")]
+        let third = try manager("C", "3.0", adopting: .any(isNewestFirst ? formers.reversed() : formers))
+        closure(third, "1.5")
+        try third.migrate()
+        #expect(log.lines == ["A 1.5", "C 1.5"])
+    }
 }

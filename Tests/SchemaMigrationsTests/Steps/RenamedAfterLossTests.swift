@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseBatches
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -184,5 +185,43 @@ struct RenamedAfterLossTests {
         closures("3.0", of: manager, rule: .only)
         #expect(try manager.migrate().launch == .freshInstall)
         #expect(app.log.lines[3...].sorted() == ["1.0", "3.0"])
+    }
+
+    @Test(
+        "knows by the history of its former name what has run where records were lost",
+        arguments: [false, true])
+    func historyOfFormerName(isRenamed: Bool) throws {
+        let database = try queue()
+        let first = try manager("1.0")
+        steps("1.0", of: first, in: database)
+        try first.migrate()
+        func launch(_ version: AppVersion) throws -> MigrationManager {
+            let manager = try self.manager(version, isRenamed: isRenamed)
+            steps("1.0", of: manager, in: database)
+            manager.afterMigratingToVersion("2.0", in: database, startingAt: 0) {
+                [log = app.log] (_, _) -> DeferredCursor<Int> in
+                log.add("2.0")
+                return .done
+            }
+            return manager
+        }
+        for version in ["2.0", "3.0"] as [AppVersion] {
+            let manager = try launch(version)
+            try manager.migrate()
+            try manager.runDeferred()
+        }
+        // As salvaging leaves it that found the history alone.
+        try database.write { db in
+            for table in ["app_migrations", "app_migrations_mirror"] {
+                try db.execute(sql: "DROP TABLE \(table)")
+            }
+            var state = StoreState()
+            state.markRecordsAsLost(at: Date())
+            try SQLiteStore.restore(state.sharedRows, history: [], db)
+        }
+        let manager = try launch("3.0")
+        try manager.migrate()
+        try manager.runDeferred()
+        #expect(app.log.lines == ["1.0", "2.0"])
     }
 }
