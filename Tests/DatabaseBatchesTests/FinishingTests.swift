@@ -117,6 +117,56 @@ struct FinishingTests {
                 not done. Update the app, or restore other.sqlite.
                 """)
     }
+
+    /// A manager whose deferred step 3.1 destroys what deferred step 2.1 reads.
+    private func photos(
+        _ version: String, in photos: DatabaseQueue, _ store: MigrationStore, failing: Bool = false
+    ) throws -> MigrationManager {
+        let manager = try MigrationManager(
+            name: "Photos", currentVersion: version, adopting: .newApp, store: store,
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
+        manager.whenMigratingToVersion("1.0", in: photos, onFreshInstall: .run) { db in
+            try db.execute(
+                sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY); INSERT INTO photo VALUES (1)")
+        }
+        manager.afterMigratingToVersion("2.1", in: photos, overRowsOf: "photo", onFreshInstall: .run) {
+            [log = app.log] _, _ in
+            if failing { throw Mishap() }
+            log.add("2.1")
+        }
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) {}
+        manager.afterMigratingToVersion("3.1") { [log = app.log] _ in log.add("3.1") }
+        return manager
+    }
+
+    @Test("keeps later deferred work waiting while the database of the deferred one cannot be read")
+    func unreadable() async throws {
+        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("photos.sqlite").path)
+        let store = MigrationStore.inMemory()
+        try await photos("3.0", in: database, store).migrate()
+        let last = try photos("3.1", in: database, store)
+        try await last.migrate()
+        try database.close()
+        let report = try await last.runDeferred()
+        #expect(app.log.lines == [])
+        #expect(report.completed == [])
+        #expect(report.pending.map(\.work.version).sorted() == ["2.1", "3.1"])
+        #expect(!report.canContinue)
+    }
+
+    @Test("keeps later deferred work waiting while the deferred one fails, and no run comes again for that")
+    func failingBefore() async throws {
+        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("photos.sqlite").path)
+        let store = MigrationStore.inMemory()
+        try await photos("3.0", in: database, store).migrate()
+        let last = try photos("3.1", in: database, store, failing: true)
+        try await last.migrate()
+        let report = try await last.runDeferred()
+        #expect(report.pending.map(\.work.version) == ["2.1", "3.1"])
+        #expect(report.failures.map(\.code) == [.stepFailed])
+        #expect(!report.canContinue)
+        #expect(app.log.lines == [])
+    }
 }
 
 @Suite("The first record of an install", .timed)

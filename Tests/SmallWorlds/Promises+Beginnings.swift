@@ -196,6 +196,11 @@ extension Promises {
                 owesOnly: beginning.owesOnly)
             // It is no more certain than in the store.
             here.isCertain = beginning.isCertain
+            // Where another manager has taken old data for that of a new install, this one does, too.
+            here.isDenied =
+                places[place].map { memory in
+                    memory.isOld && memory.managers.values.contains { $0.newIn == release }
+                } ?? false
             return .begins(here)
         case .goesOn: break
         }

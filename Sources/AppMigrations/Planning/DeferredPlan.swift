@@ -20,8 +20,15 @@ struct DeferredPlan {
     /// The plan for all places that can be read.
     let readable: LaunchPlan
     let unreadable: [Unreadable]
+    /// The lowest version that needs a deferred step of a database that cannot be read; nil if none does.
+    let earliestDeadline: AppVersion?
     /// The errors of conditions, which say nothing about whether their steps are needed again.
     let failures: [MigrationError]
 
     var isEmpty: Bool { readable.deferred.isEmpty }
+
+    /// Returns true if a step may need work that may wait in a database that cannot be read.
+    func needsUnreadable(_ pending: LaunchPlan.PendingStep) -> Bool {
+        earliestDeadline.map { $0 <= pending.step.version } ?? false
+    }
 }

@@ -3,12 +3,13 @@ extension MigrationError {
     ///
     /// - Parameters:
     ///   - deaths: how often it has, in this build of the app.
+    ///   - call: the function of the manager that runs the work.
     ///   - migration: the first of its migrations that is not applied; nil for a closure.
     static func gaveUp(
-        _ work: MigrationWork, _ step: MigrationStep, _ deaths: Int, in migration: String? = nil
+        _ work: MigrationWork, _ step: MigrationStep, _ deaths: Int, by call: String,
+        in migration: String? = nil
     ) -> MigrationError {
         let times = deaths == 1 ? "once" : "\(deaths) times"
-        let call = step.isDeferred ? "runDeferred" : "migrate"
         // Without its schema an app cannot go on.
         let skipping = step.isSchemaStep ? "" : "; skip(error.work) goes on without it"
         let pending = migration.map { ", and migration `\($0)` is not applied" } ?? ""

@@ -56,7 +56,11 @@ extension RunInput {
                     remedy: "Call migrate() first, and runDeferred() when it has succeeded.",
                     manager: manager)
         }
-        return DeferredPlan(readable: plan, unreadable: unreadable, failures: failures)
+        let deadlines = unreadable.flatMap(\.steps.closures).filter(\.isDeferred).compactMap {
+            registration.deadlines[$0.version]
+        }
+        return DeferredPlan(
+            readable: plan, unreadable: unreadable, earliestDeadline: deadlines.min(), failures: failures)
     }
 }
 
@@ -111,9 +115,14 @@ final class DeferredRun: Run {
         while turn < turns.count, !isOver() {
             let index = turns[turn]
             let pending = steps[index]
-            if let missing = missing(before: pending) {
+            if deferredPlan.needsUnreadable(pending) {
+                stuck.insert(plan.work(of: pending))
+            } else if let missing = missing(before: pending) {
                 // Only an update of the app ends that.
                 if plan.isHeld(missing) { report(missingError(missing, before: pending), of: pending) }
+                // Nor does another run help where none helps the step that it waits for.
+                let isStuck = steps.contains { $0.key == missing && stuck.contains(plan.work(of: $0)) }
+                if isStuck { stuck.insert(plan.work(of: pending)) }
             } else {
                 perform(StepRun(pending, number: index + 1, of: steps.count, in: self), index)
             }
@@ -175,6 +184,8 @@ final class DeferredRun: Run {
     }
 
     // MARK: How a deferred run treats its steps
+
+    override var call: String { "runDeferred" }
 
     override var lockTimeout: Duration? { nil }
 

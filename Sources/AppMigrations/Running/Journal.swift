@@ -126,16 +126,15 @@ struct Journal {
         change(pending.place, .prepared(pending.step.id, position))
     }
 
-    /// Notes that everything is done.
-    mutating func finish() {
-        guard plan.isComplete else { return }
-        for (index, page) in pages.enumerated() {
-            change(index, .completed(page.plan.launch, current: request.current))
-        }
+    /// Notes that everything in the databases is done.
+    mutating func finishDatabases() {
+        for index in pages.indices.dropFirst() { finish(index) }
     }
 
-    /// Notes the databases in which the manager has been, once they have been written: they have their ids then.
-    mutating func noteDatabases() {
+    /// Notes that everything is done, and in which databases the manager has been, once they have been written: they have their
+    /// ids then.
+    mutating func finishStore() {
+        finish(0)
         guard plan.isComplete, pages.count > 1, let record = pages[0].record else { return }
         let found = pages.dropFirst().filter { $0.record?.completed != nil }
             .map { KnownDatabase(id: $0.id, path: $0.plan.steps.place.path) }
@@ -145,6 +144,11 @@ struct Journal {
 
     /// True if the store needs its first record before the launch is complete: it has to be there before that of a database.
     var storeBegins: Bool { pages.count > 1 && pages[0].isFirstRecord && pages[0].record != nil }
+
+    private mutating func finish(_ index: Int) {
+        guard plan.isComplete else { return }
+        change(index, .completed(pages[index].plan.launch, current: request.current))
+    }
 
     private mutating func change(_ index: Int, _ change: RecordChange) {
         guard var record = pages[index].record else { return }

@@ -122,7 +122,7 @@ final class LaunchRun: Run {
     private func mayChangePlan(_ pending: LaunchPlan.PendingStep) -> Bool {
         let step = pending.step
         if step.isSchemaStep { return plan.places[pending.place].hasConditions(after: step) }
-        guard step.kind == .closure || step.kind == .deferredClosure,
+        guard [.closure, .deferredClosure, .versionChange].contains(step.kind),
             plan.places.contains(where: \.steps.worksInDatabases)
         else { return false }
         return index == plan.pending.count || plan.pending[index].step.kind != .closure
@@ -183,11 +183,15 @@ final class LaunchRun: Run {
         for pending in plan.unprepared { try prepare(pending) }
         // The store needs its first record before a database has one, and that before the store names it.
         if journal.storeBegins { try journal.save(only: 0) }
-        journal.finish()
-        // The databases first, which get their ids with their records.
-        try journal.saveDatabases()
-        journal.noteDatabases()
+        do {
+            // The databases first, which get their ids with their records.
+            journal.finishDatabases()
+            try journal.saveDatabases()
+        } catch {
+            throw stop(with: error)
+        }
         // The store last: as long as it is not complete, a database that is lost is made anew as before.
+        journal.finishStore()
         try journal.save(only: 0)
     }
 

@@ -1,5 +1,9 @@
 extension MigrationReport {
+    /// - Parameters:
+    ///   - plan: the plan with which the launch has begun.
+    ///   - run: what it has run last, whose plan may be another one.
     init(_ plan: LaunchPlan, _ tally: Tally, _ run: Run?) {
+        let last = run?.plan ?? plan
         version = plan.request.current
         duration = tally.duration
         launch = plan.places[0].launch
@@ -7,9 +11,9 @@ extension MigrationReport {
         isFirstLaunchOfVersion = plan.isFirstLaunchOfVersion
         completed = tally.completed
         schemaSteps = tally.schemaSteps
-        newerDatabases = plan.newerDatabases
+        newerDatabases = last.newerDatabases
         databasesOfOtherStores = plan.databasesOfOtherStores
-        deferred = plan.pendingDeferred(after: run)
+        deferred = last.pendingDeferred(after: run)
         databaseSize = tally.databaseSize
     }
 }

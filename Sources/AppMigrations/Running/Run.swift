@@ -39,6 +39,9 @@ class Run {
 
     // MARK: How a launch treats its steps, and a deferred run differently
 
+    /// The function of the manager that runs the steps.
+    var call: String { "migrate" }
+
     /// How long to wait for the lock of a deferred step; nil to leave the step to the run that has it.
     var lockTimeout: Duration? { input.patience }
 
@@ -142,11 +145,11 @@ extension Run {
     ///
     /// - Parameter isBegun: true if this run has begun the step itself, so that its start is no death.
     /// - Returns: nil if another run has the lock, and this one does not wait for it.
-    func stepLock(for pending: LaunchPlan.PendingStep, isBegun: Bool) throws -> HeldLock? {
+    func stepLock(for pending: LaunchPlan.PendingStep, isBegun: Bool) throws -> RunLock? {
         let name = LockName.deferredStep(of: manager)
         guard
-            let lock = try lockTimeout.map({ limit in
-                try input.store.lock(name, waitingUpTo: limit) { holder in
+            let held = try lockTimeout.map({ limit in
+                try input.store.lock(name, waitingUpTo: limit, unless: input.checkStopped) { holder in
                     MigrationError(
                         .locked,
                         "\(holder) is running a deferred step, and did not pause within \(limit)",
@@ -155,6 +158,8 @@ extension Run {
                 }
             }) ?? input.store.lock(name).held
         else { return nil }
+        // A process that is suspended must not hold this lock either.
+        let lock = RunLock(manager, held, in: input.activity)
         guard lock.hasDied else { return lock }
         do {
             for (index, place) in plan.places.enumerated() {

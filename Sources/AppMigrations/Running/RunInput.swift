@@ -35,12 +35,14 @@ final class RunInput: Sendable {
     /// The error with which a run ends early; nil unless it was cancelled, or the system is about to suspend the process.
     var reasonToStop: (any Error)? { interruption.error(manager: manager, progress) }
 
+    /// Throws if the run has to end early.
+    func checkStopped() throws { if let reasonToStop { throw reasonToStop } }
+
     /// Takes the lock of launches, and waits while another run holds it.
     ///
     /// - Throws: ``MigrationError`` with the code `locked`, when the time is up; the reason to stop.
     func lock() throws -> RunLock {
-        func check() throws { if let reasonToStop { throw reasonToStop } }
-        let held = try store.lock(manager, waitingUpTo: patience, unless: check) {
+        let held = try store.lock(manager, waitingUpTo: patience, unless: checkStopped) {
             RunLock.timeout(manager, $0, patience)
         }
         return RunLock(manager, held, in: activity, stop: interruption.suspend)

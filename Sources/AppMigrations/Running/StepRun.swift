@@ -29,7 +29,7 @@ final class StepRun {
     private var started = ContinuousClock.now
     private var context: MigrationContext?
     /// Held by a deferred closure until its end is written.
-    private var lock: HeldLock?
+    private var lock: RunLock?
     /// Where a deferred step was left.
     private var position = StepPosition()
     /// True once a batch is done.
@@ -77,7 +77,8 @@ final class StepRun {
     /// - Parameter state: the state of the work under its lock; nil if the plan knows it.
     private func start(from state: WorkState?) -> StepEnd {
         if let deaths = run.plan.exhausted(pending, state) {
-            return .refused(MigrationError.gaveUp(work, step, deaths, in: pending.schema.apply.first))
+            return .refused(
+                MigrationError.gaveUp(work, step, deaths, by: run.call, in: pending.schema.apply.first))
         }
         if case .open(let open) = state { position = open.position ?? position }
         attempt = run.journal.start(pending, from: state)

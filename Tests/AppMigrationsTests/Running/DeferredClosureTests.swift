@@ -286,4 +286,34 @@ struct DeferredClosureTests {
         #expect(try await manager.runDeferred().completed.versions == ["2.1"])
         #expect(watched.callsOnMain.withLock { $0 } == 0)
     }
+
+    @Test("on which a launch has given up is retried by the call that the error names")
+    func gaveUpInLaunch() async throws {
+        try await manager("2.1") { _ in }.migrate()
+        try store.changeRecord(of: "Library") { $0?.noteDeaths(3, in: "2.1", build: "3.0") }
+        let manager = try manager("3.0") { [log] _ in log.lines.append("2.1") }
+        let error = try await #require(throws: MigrationError.self) { _ = try await manager.migrate() }
+        #expect(error.code == .gaveUp)
+        #expect(
+            error.remedy == """
+                A new build of the app retries it, as does migrate(retrying: error.work); skip(error.work) goes on \
+                without it.
+                """)
+        try await manager.migrate(retrying: try #require(error.work))
+        #expect(log.lines == ["2.1", "3.0"])
+    }
+
+    @Test("keeps no cancelled launch waiting for its lock")
+    func cancelledWhileLocked() async throws {
+        try await manager("2.1") { _ in }.migrate()
+        guard case .acquired(_, let release) = try store.lock("Library\0batch") else {
+            return #expect(Bool(false))
+        }
+        defer { release() }
+        let manager = try manager("3.0", onEvent: nil) { _ in }
+        let progress = manager.progress
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) { progress.cancel() }
+        await #expect(throws: CancellationError.self) { try await manager.migrate() }
+        #expect(log.lines == [])
+    }
 }

@@ -269,6 +269,27 @@ struct WorkFailureTests {
             try await manager.runDeferred(retrying: manager.work("1.5")).pending.map(\.work.version)
                 == ["1.5"], "full again")
     }
+
+    @Test("a deferred closure that does not stop in time holds no lock when the process is suspended")
+    func abandonedClosure() async throws {
+        let system = FakeSystem()
+        let activity = ExpiringActivity(requestingTime: system.request, patience: .milliseconds(10))
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.afterMigratingToVersion("1.5") { [store] _ in
+            system.expire()
+            while !system.returned.contains(true) { try await Task.sleep(for: .milliseconds(1)) }
+            for name in ["Library\0deferred", "Library\0batch"] {
+                guard case .acquired(_, let release) = try store.lock(name) else {
+                    Issue.record("\(name.debugDescription) is still held")
+                    continue
+                }
+                release()
+            }
+        }
+        try await manager.migrate()
+        _ = try await ExpiringActivity.$current.withValue(activity) { try await manager.runDeferred() }
+    }
 }
 
 /// A store on a disk that may be full.

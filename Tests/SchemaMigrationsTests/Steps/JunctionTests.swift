@@ -416,6 +416,50 @@ struct JunctionTests {
             error.description
                 == "Library: no record is damaged. Call migrate(). To run steps again, call rerunAllSteps().")
     }
+
+    // MARK: The end of a launch
+
+    @Test(
+        "what has run does not run again because a database is locked when the launch is completed",
+        arguments: [false, true])
+    func lockedAtTheEnd(hasVersionChange: Bool) throws {
+        let database = try queue("library.sqlite")
+        var unsafe = Configuration()
+        unsafe.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: database.path, configuration: unsafe)
+        func library(_ version: String, isBlocking: Bool = false) throws -> MigrationManager {
+            let manager = try self.manager(
+                "Library", version,
+                options: MigrationOptions(ignoresStepsAboveCurrent: true, lockTimeout: .milliseconds(50)))
+            func block() throws {
+                if isBlocking {
+                    try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+                }
+            }
+            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+                try db.execute(sql: "CREATE TABLE book(title TEXT)")
+            }
+            manager.whenMigratingToVersion("2.0") { [log] context in
+                log.add("2.0, attempt \(context.attempt)")
+                if !hasVersionChange { try block() }
+            }
+            if hasVersionChange {
+                manager.whenVersionChanges { [log] from, to in
+                    log.add("\(from) to \(to)")
+                    try block()
+                }
+            }
+            return manager
+        }
+        try library("1.0").migrate()
+        let error = try #require(throws: MigrationError.self) {
+            try library("2.0", isBlocking: true).migrate()
+        }
+        #expect(error.code == .locked)
+        try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try library("2.0").migrate().completed == [])
+        #expect(log.lines == ["2.0, attempt 1"] + (hasVersionChange ? ["1.0 to 2.0"] : []))
+    }
 }
 
 @Suite("The time for which a batch holds its database", .timed)

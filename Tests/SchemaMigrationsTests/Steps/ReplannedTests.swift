@@ -140,6 +140,45 @@ struct ReplannedTests {
         #expect(try manager.migrate().completed == [])
         #expect(app.log.lines == ["2.0", "2.0-1"])
     }
+
+    @Test("a closure for a version change that erases a database leaves it with its tables")
+    func erasedByVersionChange() throws {
+        let database = try app.open()
+        try manager("1.0", database, inDatabase: false, erasing: false).migrate()
+        let manager = try manager("2.0", database, inDatabase: false, erasing: false)
+        manager.whenVersionChanges { [log = app.log] from, to in
+            log.add("\(from) to \(to)")
+            try database.erase()
+        }
+        let report = try manager.migrate()
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["10", "12", "20"]])
+        #expect(try database.read { try $0.tableExists("book") })
+        #expect(app.log.lines == ["2.0", "1.0 to 2.0"])
+    }
+
+    @Test("the report lists the deferred steps that wait in what a closure has brought back")
+    func reportedDeferred() throws {
+        let database = try app.open()
+        let backup = try DatabaseQueue(path: app.folder.url.appendingPathComponent("backup.sqlite").path)
+        func manager(_ version: String) throws -> MigrationManager {
+            let manager = try app.manager(version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            manager.whenMigratingToVersion("1.0", migrate: try app.schema(), in: database)
+            manager.afterMigratingToVersion("2.0", in: database, overRowsOf: "book") { db, rows in
+                try db.execute(literal: "UPDATE book SET title = upper(title) WHERE \(rows.condition)")
+            }
+            manager.whenMigratingToVersion("3.0") { try backup.backup(to: database) }
+            return manager
+        }
+        try manager("1.0").migrate()
+        try database.write { try $0.execute(sql: "INSERT INTO book(title) VALUES ('a')") }
+        try database.backup(to: backup)
+        try manager("2.0").migrate()
+        try manager("2.0").runDeferred()
+        let last = try manager("3.0")
+        let report = try last.migrate()
+        #expect(try last.pendingDeferred().map(\.work.version) == ["2.0"])
+        #expect(report.deferred.map(\.work.version) == ["2.0"])
+    }
 }
 
 @Suite("A file that can never run", .timed)

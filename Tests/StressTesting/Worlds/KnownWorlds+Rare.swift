@@ -290,5 +290,16 @@ extension KnownWorld {
             [
                 .launch(1), .write(.insert), .twice(2, .lose(1)), .restore(.files, after: 2), .launch(2),
             ]),
+        KnownWorld(
+            "old data that one manager takes for a new install's, as the app has said, is new for the next one",
+            SmallApp(
+                steps: [
+                    .init(20, .cursor, in: .database(0)),
+                    .init(121, .transaction, in: .database(0), manager: 1),
+                ], managers: [.init(), .init(since: .secondBuild(of: 2))]),
+            [
+                .launch(2), .replace(.database(0)), .call(.removeRecord(manager: 0)),
+                .launch(.secondBuild(of: 2)),
+            ]),
     ]
 }
