@@ -20,7 +20,8 @@ extension MigrationManager {
     /// A row that fails is set aside, and each run retries it.
     ///
     /// Rows in the old form may come later, too: from an older build, from another device, from a backup. Say which rows these
-    /// are, and each `runDeferred` looks for them, wherever their keys are:
+    /// are, and each `runDeferred` looks for them, wherever their keys are, and so does a launch before a step that is
+    /// `finishing:` this one:
     ///
     /// ```swift
     /// manager.afterMigratingToVersion("2.1", in: dbQueue, overRowsOf: "photo", again: "hash IS NULL") { db, rows in
@@ -35,7 +36,7 @@ extension MigrationManager {
     ///     renumber the rows of a table without a key. For these, for views and for virtual tables, use a cursor.
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - condition: the SQL condition for rows that need the step. The step visits these alone, and runs again whenever
-    ///     `runDeferred` finds one. A row for which it holds after the step has visited it has failed. An index for it, such as
+    ///     one is found. A row for which it holds after the step has visited it has failed. An index for it, such as
     ///     `CREATE INDEX photo_old ON photo(id) WHERE hash IS NULL`, makes looking free.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.

@@ -267,7 +267,9 @@ extension Promises {
                 if isUnknown, outcome.completed[manager]?.contains(recordPlace(place)) == true {
                     places[place]?.managers[manager]?.finished = release.number
                 }
-                if isUnknown || isDowngrade(place, manager), outcome.listed[manager]?.contains(place) == true {
+                if isUnknown || isDowngrade(place, manager),
+                    outcome.listed[manager]?.contains(place) == true
+                {
                     noteListed(place, manager)
                 }
             }

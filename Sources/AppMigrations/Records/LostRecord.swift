@@ -20,12 +20,10 @@ package struct LostRecord: Sendable {
         hasOwnHistory = !settled.isEmpty
     }
 
-    /// Returns what is known where steps of other managers have come to this one.
-    func following(_ formers: [FormerRecord]) -> LostRecord {
-        formers.reduce(into: self) { lost, former in
-            for (id, state) in LostRecord(history: former.history).settled where id.version < former.end {
-                lost.settled[id] = lost.settled[id] ?? state
-            }
+    /// Adds what another manager's history says of steps below a version, unless the manager's own says it.
+    mutating func add(_ history: [SettledStep], below end: AppVersion) {
+        for (id, state) in LostRecord(history: history).settled where id.version < end {
+            settled[id] = settled[id] ?? state
         }
     }
 }

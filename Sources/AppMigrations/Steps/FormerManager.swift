@@ -34,3 +34,10 @@ extension RecordStorage {
         }
     }
 }
+
+extension LostRecord {
+    /// Returns what is known where steps of other managers have come to this one.
+    func following(_ formers: [FormerRecord]) -> LostRecord {
+        formers.reduce(into: self) { $0.add($1.history, below: $1.end) }
+    }
+}

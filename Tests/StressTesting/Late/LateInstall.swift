@@ -11,7 +11,7 @@ import TestSupport
 ///
 /// 2.0 gives each entry a mood, in a step, and moves files, in a closure; 3.0 gives each entry a hash, in a deferred step. Each says
 /// when it is needed again. Older releases come back and write, backups are restored, rows arrive in the form of another
-/// release, and processes are killed.
+/// release, and processes are killed. At last comes 4.0, whose step needs every hash.
 struct LateInstall: RandomInstall {
     private let folder: URL
     private(set) var story: [String] = []
@@ -26,7 +26,7 @@ struct LateInstall: RandomInstall {
     /// The newest release whose launch has come to its end.
     private var newest = 0
 
-    private static let releases: [AppVersion] = ["1.0", "2.0", "3.0"]
+    private static let releases: [AppVersion] = ["1.0", "2.0", "3.0", "4.0"]
 
     init(seed: UInt64, in folder: URL) throws {
         self.folder = folder
@@ -55,7 +55,16 @@ struct LateInstall: RandomInstall {
             }
         }
         try launch(2, isLast: true)
-        return try problem() ?? dieTooOften()
+        return try problem() ?? dieTooOften() ?? finish()
+    }
+
+    /// Updates to the release that destroys what the deferred step reads, after an entry has come late.
+    private mutating func finish() throws -> String? {
+        try launch(2, isLast: true)
+        try write(as: 0, "arrives")
+        for _ in 0..<Int.random(in: 0...2, using: &random) { try launch(3, isLast: false) }
+        try launch(3, isLast: true)
+        return try problem()
     }
 
     /// Lets processes die in the deferred step that a late entry needs again, until its manager gives up.
@@ -219,6 +228,10 @@ struct LateInstall: RandomInstall {
             db, rows in
             try db.execute(
                 literal: "UPDATE entry SET hash = hex(id), hashes = hashes + 1 WHERE \(rows.condition)")
+        }
+        guard release > 2 else { return manager }
+        manager.whenMigratingToVersion("4.0", finishing: ["3.0"], in: database) { db in
+            if try db.hasOld("hash") { throw Problem(description: "4.0 has run before every entry had a hash") }
         }
         return manager
     }
