@@ -210,4 +210,130 @@ struct LateRowsTests {
         #expect(try old(database).isEmpty)
         #expect(try last().migrate().completed.isEmpty)
     }
+
+    /// The manager of a release: 2.1 fills `hash`, 2.2 waits for that, and 3.0 drops `data`, in each of the databases.
+    private func release(_ version: String, in databases: DatabaseQueue..., waiting: Bool = false) throws
+        -> MigrationManager
+    {
+        let manager = try app.manager(
+            version, adopting: Adoption { "1.0" }, options: MigrationOptions(ignoresStepsAboveCurrent: true))
+        for database in databases {
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+            ) { db, rows in
+                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+            }
+        }
+        if waiting { manager.whenMigratingToVersion("2.2", finishing: ["2.1"]) {} }
+        for database in databases {
+            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
+                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
+            }
+        }
+        return manager
+    }
+
+    @Test("visits them before the last of several steps that are finishing it")
+    func beforeLastFinishing() throws {
+        let database = try open()
+        #expect(
+            try release("2.2", in: database, waiting: true).migrate().completed.versions == ["2.1", "2.2"])
+        try insert("(60, 'f')", database)
+        #expect(
+            try release("3.0", in: database, waiting: true).migrate().completed.versions == ["2.1", "3.0"])
+        #expect(try old(database).isEmpty)
+        #expect(try release("3.0", in: database, waiting: true).migrate().completed.isEmpty)
+    }
+
+    @Test("visits them in a database that comes back from a backup, though another one is finished")
+    func beforeFinishingElsewhere() throws {
+        func queue(_ name: String) throws -> DatabaseQueue {
+            try DatabaseQueue(path: app.folder.url.appendingPathComponent(name).path)
+        }
+        let (anna, ben, backup) = (try open(), try queue("ben.sqlite"), try queue("backup.sqlite"))
+        try anna.backup(to: ben)
+        try release("2.1", in: anna, ben).migrate()
+        try release("2.1", in: anna, ben).runDeferred()
+        try insert("(60, 'f')", ben)
+        try ben.backup(to: backup)
+        try release("3.0", in: anna, ben).migrate()
+        try anna.write { try $0.execute(sql: "INSERT INTO photo(id) VALUES (70)") }
+        try backup.backup(to: ben)
+        #expect(try release("3.0", in: anna, ben).migrate().completed.versions == ["2.1", "3.0"])
+        #expect(try old(ben).isEmpty)
+    }
+
+    @Test("is not asked once a schema step that is finishing it has run, whatever files come to that later")
+    func finishedBySchemaStep() throws {
+        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("album.sqlite").path)
+        let migrations = [
+            SQLMigration(
+                version: 1, name: "photo",
+                sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT)"),
+            SQLMigration(version: 2, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data"),
+            SQLMigration(version: 3, name: "album", sql: "CREATE TABLE album(id INTEGER PRIMARY KEY)"),
+        ]
+        func release(_ version: String, files: Int) throws -> MigrationManager {
+            let schema = try SchemaMigrator(migrations: Array(migrations.prefix(files)))
+            let manager = try app.manager(version)
+            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+            ) { db, rows in
+                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+            }
+            if files > 1 {
+                manager.whenMigratingToVersion("3.0", migrate: schema, finishing: ["2.1"], in: database)
+            }
+            return manager
+        }
+        try release("2.1", files: 1).migrate()
+        try insert("(1, 'a')", database)
+        #expect(try release("3.0", files: 2).migrate().completed.versions == ["2.1"])
+        try database.write { try $0.execute(sql: "INSERT INTO photo(id) VALUES (2)") }
+        #expect(try release("3.1", files: 3).migrate().schemaSteps.map(\.schemaVersions) == [["3"]])
+    }
+
+    @Test("is not asked on a new install before the steps have run that make its column")
+    func newInstall() throws {
+        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("new.sqlite").path)
+        func release() throws -> MigrationManager {
+            let manager = try app.manager("3.0")
+            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+                try db.execute(sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT)")
+            }
+            manager.whenMigratingToVersion("1.5", onFreshInstall: .run) {}
+            manager.whenMigratingToVersion("2.0", in: database, onFreshInstall: .run) { db in
+                try db.execute(sql: "ALTER TABLE photo ADD COLUMN hash TEXT")
+            }
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+            ) { db, rows in
+                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+            }
+            manager.whenMigratingToVersion(
+                "3.0", finishing: ["2.1"], in: database, onFreshInstall: .run
+            ) { db in
+                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
+            }
+            return manager
+        }
+        #expect(try release().migrate().completed.versions == ["1.0", "1.5", "2.0", "3.0"])
+        #expect(try release().migrate().launch == .relaunch)
+    }
+
+    @Test("is not asked in the launch in which a closure outside databases has finished it")
+    func finishedByClosure() throws {
+        let database = try open()
+        let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
+        manager.afterMigratingToVersion(
+            "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+        ) { db, rows in
+            try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+        }
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) {
+            try database.write { try $0.execute(sql: "ALTER TABLE photo RENAME COLUMN hash TO digest") }
+        }
+        #expect(try manager.migrate().completed.versions == ["2.1", "3.0"])
+    }
 }

@@ -125,10 +125,9 @@ struct Beginnings {
     /// - Parameter beginning: where the manager begins if nothing is left of its former ones but such a mark.
     private func removed(_ place: PlaceState, asFormers beginning: Beginning) -> Beginning? {
         if place.hasRemovedRecord { return .fresh(.install) }
-        let formers = place.formerRecords
         let areRemoved =
-            place.lostRecord == nil && formers.contains(where: \.isRemoved)
-            && formers.allSatisfy { $0.record == nil }
+            place.lostRecord == nil && place.formerRecords.contains(where: \.isRemoved)
+            && place.leavingRecords.isEmpty
         return areRemoved ? beginning : nil
     }
 
@@ -147,13 +146,14 @@ struct Beginnings {
         let records = databases.compactMap { $0.record ?? followed(in: $0) }
         // An install with a database that the app has said to be at a version is not a new one.
         let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }
-        guard let kept = records.compactMap(\.completed).max() ?? begun.min() else { return nil }
+        let completed = records.compactMap(\.completed).max()
+        guard let kept = completed?.reach ?? begun.min() else { return nil }
         // A store that has come back from a backup has launched older versions: it is as old as they are. What this build has
         // answered another manager is no evidence of that, unless it is about rows of the store's own database.
         let hasRows = places[0].evidence != .empty
         let known = seen.withoutVisits.filter { hasRows || !$0.isAdopted(by: request.appBuild) }
         guard let older = older([known]) else {
-            return .at(kept, databases.contains { wasNew(in: $0, at: kept) } ? .lostNew : .lost)
+            return .at(kept, databases.contains { wasNew(in: $0, at: completed ?? kept) } ? .lostNew : .lost)
         }
         return .at(min(older, kept), .lost)
     }
@@ -166,7 +166,7 @@ struct Beginnings {
             $0.version == version && !$0.isAdopted && $0.build != nil && $0.build == request.appBuild
         }
         return isOfThisBuild
-            && record.work.contains { $0.value == .notNeeded && $0.key.version.release == version }
+            && record.work.contains { $0.value == .notNeeded && $0.key.version.release == version.release }
     }
 
     func assumption(_ place: PlaceState) -> Beginning? {
@@ -254,15 +254,17 @@ struct Beginnings {
         if formers.contains(where: \.isUnknown) { return false }
         if hasNeverBeen(in: index) { return true }
         return places.allSatisfy { $0.record == nil } && places[index].lostRecord?.hasOwnHistory == false
-            && formers.allSatisfy { former in (former.record?.highest).map { $0 < former.end } ?? true }
+            && formers.allSatisfy { former in (former.record?.highest).map { $0.reach < former.end } ?? true }
     }
 
     /// Returns what former managers leave to this one.
     func followed(in place: PlaceState) -> MigrationRecord? {
-        let formers = place.formerRecords.compactMap {
+        let formers = place.leavingRecords.compactMap {
             former -> (record: MigrationRecord, end: AppVersion)? in
             // One that has begun later has never had them.
-            guard let record = former.record, let start = record.start, start < former.end else { return nil }
+            guard let record = former.record, let start = record.start, start.reach < former.end else {
+                return nil
+            }
             return (record, former.end)
         }.inOrder { $0.end > $1.end }
         guard let start = formers.compactMap(\.record.start).min() else { return nil }
@@ -279,7 +281,7 @@ struct Beginnings {
             record.databases.note(former.record.databases)
         }
         let completed = formers.compactMap { former -> AppVersion? in
-            guard let completed = former.record.completed, completed >= former.end else {
+            guard let completed = former.record.completed, completed.reach >= former.end else {
                 return former.record.completed
             }
             return place.seen(in: request.line).latest(before: former.end) ?? former.record.start
@@ -319,7 +321,7 @@ extension Beginning {
             for step in steps {
                 if hasMovedHere(step) {
                     record.settle(step.id)
-                } else if reason == .lostNew, step.version.release == version {
+                } else if reason == .lostNew, step.version.release == version.release {
                     record.settle(step.id, as: .notNeeded)
                 } else if step.version <= version, step.isOwed(where: reason) {
                     record[step.id] = .open(OpenWork(isOwed: true))
@@ -423,11 +425,14 @@ extension [SeenVersion] {
 
     /// Returns the latest version below another one that was no visit.
     func latest(before end: AppVersion) -> AppVersion? {
-        withoutVisits.map(\.version).filter { $0 < end }.max()
+        withoutVisits.map(\.version).filter { $0.reach < end }.max()
     }
 }
 
 extension AppVersion {
     /// Below every version that an app has ever had: that of data of which nothing says how old it is.
     package static let zero: AppVersion = "0"
+
+    /// The version whose steps an app of this version has run: a pre-release runs those of its release.
+    var reach: AppVersion { max(self, release) }
 }

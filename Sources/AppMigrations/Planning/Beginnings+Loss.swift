@@ -18,7 +18,7 @@ extension Beginnings {
         guard let lost = places[index].lostRecord else { return nil }
         let others = places.indices.filter { $0 != index }.map { places[$0] }
         let records = others.compactMap { $0.record ?? followed(in: $0) }
-        let completed = records.compactMap(\.completed).max()
+        let completed = records.compactMap(\.completed).max()?.reach
         let unknown = completed.map { completed in
             // A launch of this version was begun, and may have come as far as this place.
             let begun = others.compactMap(latestBegun).reduce(completed, max)
@@ -38,8 +38,8 @@ extension Beginnings {
     /// The latest version whose launch was begun in a place, by the manager, or by former ones while they had its steps.
     private func latestBegun(in place: PlaceState) -> AppVersion? {
         if let record = place.record { return record.highest }
-        return place.formerRecords.compactMap { former in
-            guard let highest = former.record?.highest, highest >= former.end else {
+        return place.leavingRecords.compactMap { former in
+            guard let highest = former.record?.highest, highest.reach >= former.end else {
                 return former.record?.highest
             }
             return place.seen(in: request.line).latest(before: former.end)

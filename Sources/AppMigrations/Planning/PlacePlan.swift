@@ -67,7 +67,9 @@ extension LaunchPlan {
             switch beginning {
             case .at(let version, .answered), .at(let version, .lost),
                 .at(let version, .lostNew):
-                named = version
+                // The version of a pre-release has the steps of its release, and is no later one.
+                let isSame = version.release == request.current.release
+                named = isSame ? min(version, request.current) : version
             case .at(.zero, _): named = .zero
             // A database has told a store that knows nothing.
             case .downgrade(let later):
@@ -103,7 +105,7 @@ extension LaunchPlan {
             }
             // Where nothing has ever counted versions, there is none to be too old.
             // A pre-release has run the steps of its release.
-            guard let version = versions.compactMap(\.self).max(), max(version, version.release) < oldest,
+            guard let version = versions.compactMap(\.self).max(), version.reach < oldest,
                 version != .zero
             else { return }
             throw MigrationError(
@@ -129,7 +131,7 @@ extension LaunchPlan.PlacePlan {
     /// Returns true if steps have conditions that can be asked once a schema step has run.
     func hasConditions(after schemaStep: MigrationStep) -> Bool {
         steps.closures.contains {
-            $0.hasCondition && $0.version >= schemaStep.version
+            $0.hasCondition && !$0.isDeferred && $0.version >= schemaStep.version
                 && record?.isDone($0.id) == true
         }
     }

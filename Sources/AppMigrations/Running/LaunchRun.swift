@@ -9,13 +9,12 @@ extension RunInput {
                 request, states, of: registration.due, deadlines: registration.deadlines, answer: &answer,
                 asking: caller.adoption)
         }
-        func look() throws -> [PlaceState] {
-            try registration.asking(registration.look(following: formers).map { try $0.get() }) {
-                try caller.isNeeded($0)
-            }
+        func look() throws -> [PlaceState] { try registration.look(following: formers).map { try $0.get() } }
+        func asking(_ states: [PlaceState], before next: LaunchPlan.PendingStep? = nil) throws -> [PlaceState] {
+            try registration.asking(states, before: next) { try caller.isNeeded($0) }
         }
 
-        let found = try plan(look())
+        let found = try plan(asking(look()))
         if try isSettled(found) {
             found.announce(to: caller)
             return LaunchEnd(found, memory.tally)
@@ -25,7 +24,7 @@ extension RunInput {
         defer { lock.release() }
         if lock.hasDied { try registration.findDeaths(waitingUpTo: patience) }
         // Another process may have done it all while this one waited.
-        let first = try plan(look())
+        let first = try plan(asking(look()))
         first.announce(to: caller)
         var run = LaunchRun(self, first, caller, memory.tally)
         run.showProgress(after: memory.weight)
@@ -33,13 +32,13 @@ extension RunInput {
             // A closure may have brought another file to the place of a database, for instance.
             do {
                 let states = try look()
-                let next = try plan(run.journal.states(after: states))
+                let next = try plan(asking(run.journal.states(after: states), before: run.next))
                 if let error = next.stillNeeded(among: run.tally.completed) { throw error }
                 guard next.works != run.worksLeft || run.journal.hasLostRecord(among: states) else {
                     continue
                 }
                 try run.journal.save()
-                run = LaunchRun(self, try plan(look()), caller, run.tally)
+                run = LaunchRun(self, try plan(asking(look(), before: run.next)), caller, run.tally)
             } catch {
                 // What has run is written down, whatever is found.
                 throw run.stop(with: error)
@@ -48,7 +47,7 @@ extension RunInput {
         }
         if registration.hasConditions, !run.tally.completed.isEmpty {
             try run.journal.save()
-            if let error = try plan(look()).stillNeeded(among: run.tally.completed) { throw error }
+            if let error = try plan(asking(look())).stillNeeded(among: run.tally.completed) { throw error }
         }
         try run.complete()
         return LaunchEnd(first, run.tally, run)
@@ -83,6 +82,11 @@ struct LaunchEnd: Sendable {
 /// ``stop(with:)``.
 final class LaunchRun: Run {
     private var index = 0
+    /// The index of the step before which the plan was looked at last.
+    private var looked: Int?
+
+    /// The step that comes next.
+    var next: LaunchPlan.PendingStep? { index < plan.pending.count ? plan.pending[index] : nil }
 
     /// Shows what is left to do in the manager's progress.
     ///
@@ -102,21 +106,30 @@ final class LaunchRun: Run {
             journal.endStaleStarts()
         }
         let count = plan.pending.count { $0.step.kind != .versionChange }
-        while index < plan.pending.count {
-            let pending = plan.pending[index]
+        while let pending = next {
+            if asksBefore(pending) { return true }
             index += 1
             if let reason = input.reasonToStop { throw stop(with: reason) }
             if let missing = missing(before: pending) {
                 throw stop(with: missingError(missing, before: pending))
             }
             try perform(StepRun(pending, number: index, of: count, in: self))
-            if mayChangePlan(pending) { return true }
+            if mayChangePlan(pending) {
+                looked = index
+                return true
+            }
         }
         return false
     }
 
     /// The work that is pending and has not run.
     var worksLeft: Set<MigrationWork> { plan.works.subtracting(ended) }
+
+    /// Returns true if deferred steps that are done may be needed again, because a step is finishing them.
+    private func asksBefore(_ pending: LaunchPlan.PendingStep) -> Bool {
+        defer { looked = index }
+        return looked != index && input.registration.hasConditions && !pending.step.finishing.isEmpty
+    }
 
     /// Returns true if a step that has run may have changed what databases hold, and one of them, or the end, comes next.
     private func mayChangePlan(_ pending: LaunchPlan.PendingStep) -> Bool {

@@ -76,7 +76,13 @@ package final class PlaceState: Sendable {
     }
 
     /// The manager's record, or those of the managers whose steps have come to it.
-    var records: [MigrationRecord] { record.map { [$0] } ?? formerRecords.compactMap(\.record) }
+    var records: [MigrationRecord] { record.map { [$0] } ?? leavingRecords.compactMap(\.record) }
+
+    /// The records that former managers leave: what the app has removed under a later name is gone.
+    var leavingRecords: [FormerRecord] {
+        let removed = formerRecords.filter(\.isRemoved).map(\.end).max() ?? .zero
+        return formerRecords.filter { $0.record != nil && $0.end >= removed }
+    }
 
     /// Returns the state of the place with another record.
     func with(_ record: MigrationRecord) -> PlaceState {

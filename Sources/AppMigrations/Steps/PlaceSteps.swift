@@ -30,8 +30,9 @@ struct PlaceSteps: Sendable {
         guard id != .store else { return [] }
         return closures.filter { step in
             guard record[step.id] == nil, let former = closures.formerID(of: step) else { return false }
-            // A step that is owed was never done, and may be another build's.
-            return record[former] != nil && !record.isOwed(former)
+            // A step that is owed was never done, and may be another build's: above the start, it is pending anyway.
+            let isPending = record.start.map { step.version > $0 } ?? true
+            return record[former] != nil && !(isPending && record.isOwed(former))
         }.map(\.id)
     }
 
@@ -65,7 +66,7 @@ struct PlaceSteps: Sendable {
     ) -> Bool {
         func isDone(_ record: MigrationRecord) -> Bool { record.isDone(step.id) && condition(record) }
         return state.record.map(isDone)
-            ?? state.formerRecords.contains { step.version < $0.end && $0.record.map(isDone) == true }
+            ?? state.leavingRecords.contains { step.version < $0.end && $0.record.map(isDone) == true }
     }
 
     /// Returns the versions of the deferred steps that had to be done before a step that has run.
@@ -73,6 +74,16 @@ struct PlaceSteps: Sendable {
         let closures = closures.filter { isDone($0, state) }
         let schemaSteps = zip(schemaSteps, state.pending).filter { $1.isEmpty }.map(\.0)
         return (closures + schemaSteps).flatMap(\.finishing)
+    }
+
+    /// Returns true if a step of this place is finishing a deferred one.
+    func isFinishing(_ deferred: MigrationStep) -> Bool {
+        (closures + schemaSteps).contains { $0.finishing.contains(deferred.version) }
+    }
+
+    /// Returns true if a step of this place has run that is finishing a deferred one.
+    func hasFinished(_ deferred: MigrationStep, _ state: PlaceState) -> Bool {
+        finished(state).contains(deferred.version)
     }
 
     /// Adds a step, and returns true if it is in order behind those that are there.

@@ -127,31 +127,50 @@ struct Registration: Sendable {
         }
     }
 
-    /// Asks the conditions of a launch's steps that are done whether these are needed again: also those of deferred ones, if a step
-    /// that is `finishing:` them has not run yet.
+    /// Asks the conditions of a launch's steps that are done whether these are needed again.
     ///
-    /// - Parameter ask: asks the condition of a closure, by the number of the step.
+    /// Those of deferred steps are asked right before a step that is `finishing:` these: the work that they build on is done by then.
+    /// An error of such a condition keeps no app from launching, unless the reason passes.
+    ///
+    /// - Parameters:
+    ///   - next: the work that comes next.
+    ///   - ask: asks the condition of a closure, by the number of the step.
     /// - Throws: ``MigrationError``, which names the step, when its condition throws.
-    func asking(_ states: [PlaceState], _ ask: (Int) throws -> Bool) throws -> [PlaceState] {
+    func asking(
+        _ states: [PlaceState], before next: LaunchPlan.PendingStep? = nil, _ ask: (Int) throws -> Bool
+    ) throws -> [PlaceState] {
         guard hasConditions else { return states }
-        let finished = finished(states, of: due)
-        return try zip(due, states).map { place, state in
-            let done = place.closures.filter { step in
-                let isDue =
-                    !step.isDeferred || deadlines[step.version] != nil && !finished.contains(step.version)
-                return isDue && place.canAsk(step, state, at: current)
-            }
+        let finishing = next.flatMap { isUnbegun($0, states[$0.place]) ? $0 : nil }
+        return try due.indices.map { index in
+            let (place, state) = (due[index], states[index])
             return state.needing(
-                try done.filter { step in
-                    try naming(step, in: place) {
+                try place.closures.filter { step in
+                    guard place.canAsk(step, state, at: current) else { return false }
+                    return try naming(step, in: place) {
                         switch body(of: step) {
-                        case .transaction(let work): try work.isNeededAgain()
-                        case .batches(let work): try work.isNeededAgain()
-                        default: try ask(step.number)
+                        case .transaction(let work): return try work.isNeededAgain()
+                        case .batches(let work):
+                            guard let finishing, finishing.step.finishing.contains(step.version),
+                                finishing.place == index || !place.hasFinished(step, state)
+                            else { return false }
+                            do { return try work.isNeededAgain() } catch where Obstacle(error) == nil {
+                                return false
+                            }
+                        default: return try ask(step.number)
                         }
                     }
                 })
         }
+    }
+
+    /// Returns true if nothing can have been done yet of work: before that, it has destroyed nothing.
+    private func isUnbegun(_ pending: LaunchPlan.PendingStep, _ state: PlaceState) -> Bool {
+        let step = pending.step
+        // It has been complete, and new migrations have come to it.
+        if step.isSchemaStep, let completed = state.record?.completed, completed >= step.version {
+            return false
+        }
+        return step.kind == .transaction || state.record?.open(step.id)?.hasBegun != true
     }
 
     /// Asks the conditions of deferred steps that are done whether these are needed again.
@@ -165,12 +184,15 @@ struct Registration: Sendable {
         _ states: [PlaceState], of places: [PlaceSteps], orNote note: (MigrationError) -> Void
     ) -> [PlaceState] {
         guard hasConditions else { return states }
-        let finished = finished(states, of: places)
+        let finished = Set(zip(places, states).flatMap { place, state in place.finished(state) })
         return zip(places, states).map { place, state in
             state.needing(
                 place.closures.filter { step in
-                    guard step.isDeferred, place.canAsk(step, state, at: current),
-                        !finished.contains(step.version),
+                    // The steps of its own place know best what there is left to ask about.
+                    let isOver =
+                        place.isFinishing(step)
+                        ? place.hasFinished(step, state) : finished.contains(step.version)
+                    guard step.isDeferred, place.canAsk(step, state, at: current), !isOver,
                         case .batches(let work) = body(of: step)
                     else { return false }
                     do throws(MigrationError) {
@@ -181,11 +203,6 @@ struct Registration: Sendable {
                     }
                 })
         }
-    }
-
-    /// Returns the versions of the deferred steps that had to be done before a step that has run.
-    private func finished(_ states: [PlaceState], of places: [PlaceSteps]) -> Set<AppVersion> {
-        Set(zip(places, states).flatMap { place, state in place.finished(state) })
     }
 
     private func naming(

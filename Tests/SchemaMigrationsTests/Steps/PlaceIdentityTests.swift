@@ -366,4 +366,67 @@ struct PlaceIdentityTests {
         try third.migrate()
         #expect(log.lines == ["A 1.5", "C 1.5"])
     }
+
+    @Test("what was removed under the second name is new under the third", arguments: [false, true])
+    func removedUnderSecondName(isNewestFirst: Bool) throws {
+        try manager("A", "1.0").migrate()
+        let first = try manager("A", "1.9")
+        closure(first, "1.5")
+        try first.migrate()
+        let second = try manager("B", "2.0", adopting: .splitFrom("A", before: "2.0"))
+        closure(second, "1.5", "2.0")
+        try second.migrate()
+        try second.removeRecord()
+        let formers = [Adoption.splitFrom("A", before: "2.0"), .splitFrom("B", before: "3.0")]
+        let third = try manager("C", "3.0", adopting: .any(isNewestFirst ? formers.reversed() : formers))
+        closure(third, "1.5", "2.0", "3.0")
+        #expect(try third.migrate().launch == .freshInstall)
+        #expect(log.lines == ["A 1.5", "B 2.0"])
+    }
+
+    @Test("a manager that is split off in a pre-release imports into a new database")
+    func splitInPrereleaseImports() throws {
+        try manager("Library", "1.9").migrate()
+        try manager("Library", "2.0-beta.1").migrate()
+        let photos = try manager(
+            "Photos", "2.0-beta.1", adopting: .splitFrom("Library", before: "2.0"))
+        step(photos, "2.0", in: try queue("photos.sqlite"))
+        let report = try photos.migrate()
+        #expect(report.launch == .upgrade(from: "1.9"))
+        #expect(report.completed.versions == ["2.0"])
+    }
+
+    @Test("a manager that is split off is new on a new install of a pre-release")
+    func splitOnNewInstallOfPrerelease() throws {
+        try manager("Library", "2.0-beta.1").migrate()
+        let photos = try photos("2.0-beta.1")
+        closure(photos, "2.0-1", rule: .run)
+        let report = try photos.migrate()
+        #expect(report.launch == .freshInstall)
+        #expect(report.completed.versions == ["2.0-1"])
+    }
+
+    @Test("whose store is lost under a pre-release have had the steps of its release", arguments: [false, true])
+    func storeLostUnderPrerelease(isNewInstall: Bool) throws {
+        let database = try queue("library.sqlite")
+        func launch(_ version: String) throws -> MigrationReport {
+            let library = try manager("Library", version)
+            step(library, "1.0", in: database, rule: .run)
+            if version != "1.0" { closure(library, "2.0") }
+            if version == "2.0-beta.2" {
+                closure(library, "2.0-1")
+                let other = try manager("Other", version)
+                try library.migrate()
+                #expect(try other.migrate().launch != .downgrade(from: "2.0"))
+            }
+            return try library.migrate()
+        }
+        if !isNewInstall { _ = try launch("1.0") }
+        _ = try launch("2.0-beta.1")
+        try FileManager.default.removeItem(at: app.folder.url.appendingPathComponent("store.json"))
+        #expect(try launch("2.0-beta.1").completed.isEmpty)
+        #expect(log.lines == ["Library 1.0"] + (isNewInstall ? [] : ["Library 2.0"]))
+        _ = try launch("2.0-beta.2")
+        #expect(log.lines.last == "Library 2.0-1")
+    }
 }

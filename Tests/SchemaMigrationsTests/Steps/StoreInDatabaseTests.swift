@@ -146,4 +146,26 @@ struct StoreInDatabaseTests {
         #expect(error?.code == .misuse)
         #expect(error?.message.contains("deferred step 2.0 is registered twice, first at ") == true)
     }
+
+    @Test("owes a new install a step that the app moves before it has run", arguments: [false, true])
+    func owedAndMoved(goesInside: Bool) throws {
+        let database = try DatabaseQueue(path: app.folder.path("new.sqlite"))
+        func launch(_ version: String, isInside: Bool, isReady: Bool) throws -> MigrationReport {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: version, adopting: .newApp, store: .database(database))
+            let body: @Sendable () throws -> Void = {
+                if !isReady { throw MigrationPostponed(reason: "no network") }
+            }
+            if isInside {
+                manager.whenMigratingToVersion("1.5", in: database, onFreshInstall: .run) { _ in try body() }
+            } else {
+                manager.whenMigratingToVersion("1.5", onFreshInstall: .run) { try body() }
+            }
+            return try manager.migrate()
+        }
+        #expect(throws: MigrationError.self) {
+            try launch("2.0", isInside: !goesInside, isReady: false)
+        }
+        #expect(try launch("2.1", isInside: goesInside, isReady: true).completed.versions == ["1.5"])
+    }
 }

@@ -231,7 +231,8 @@ struct LateInstall: RandomInstall {
         }
         guard release > 2 else { return manager }
         manager.whenMigratingToVersion("4.0", finishing: ["3.0"], in: database) { db in
-            if try db.hasOld("hash") { throw Problem(description: "4.0 has run before every entry had a hash") }
+            let hasOld = try db.hasOld("hash")
+            if hasOld { throw Problem(description: "4.0 has run before every entry had a hash") }
         }
         return manager
     }
