@@ -252,4 +252,41 @@ struct SalvagedVersionTests {
         let report = try DatabaseFile(path: path).salvage(into: schema)
         #expect(report.schemaVersion == "1")
     }
+
+    @Test("does not run past a step that reads what a later migration drops")
+    func stepBetweenMigrations() throws {
+        let files: [(SchemaVersion, String)] = [
+            (1, "CREATE TABLE price(id INTEGER PRIMARY KEY, value INTEGER NOT NULL)"),
+            (2, "ALTER TABLE price ADD COLUMN cents INTEGER"),
+            (3, "ALTER TABLE price DROP COLUMN value"),
+        ]
+        func schema(_ count: Int) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: files.prefix(count).map {
+                    SQLMigration(version: $0.0, name: "m\($0.0)", sql: $0.1)
+                })
+        }
+        func launch(_ version: AppVersion, _ schema: SchemaMigrator, _ queue: DatabaseQueue) throws {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: version, adopting: .newApp, store: .database(queue))
+            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: queue)
+            if version > "1.0" {
+                manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 2, in: queue)
+                manager.whenMigratingToVersion("2.0", in: queue) { db in
+                    try db.execute(sql: "UPDATE price SET cents = value * 100")
+                }
+                manager.whenMigratingToVersion("3.0", migrate: schema, upTo: 3, in: queue)
+            }
+            try manager.migrate()
+        }
+        let old = try DatabaseQueue(path: path)
+        try launch("1.0", schema(1), old)
+        try old.execute("INSERT INTO price(id, value) VALUES (1, 5), (2, 7)")
+        try old.close()
+        try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let queue = try DatabaseFile(path: path, ifDamaged: .salvage(into: schema(3))).openQueue()
+        try launch("3.0", schema(3), queue)
+        #expect(try queue.integers("SELECT cents FROM price ORDER BY id") == [500, 700])
+        try queue.close()
+    }
 }

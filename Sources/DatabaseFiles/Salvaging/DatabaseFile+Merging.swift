@@ -15,7 +15,7 @@ extension DatabaseFile {
     /// The file is salvaged into a temporary database at the latest version, and its rows are added in one transaction: only
     /// rows whose keys are missing, and whose parents are there. A row that was deleted since comes back, because its key is
     /// missing, so ask the person first. Rows of a table without a primary key are added if no row has the same values.
-    /// Triggers do not run.
+    /// Triggers do not run, and neither do steps of managers: a step that says `again:` finds rows in the old form.
     ///
     /// - Parameters:
     ///   - setAside: the damaged file, as in ``SalvageReport/setAside``. It stays as it is.
@@ -50,8 +50,8 @@ extension DatabaseFile {
                 .misuse, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
         }
         let build = SalvageBuild(
-            damaged: damaged, history: history, version: version, interrupter: interrupter, progress: progress
-        )
+            damaged: damaged, history: history, version: version, interrupter: interrupter,
+            progress: progress, leavesMigrations: false)
         return try withUnfinishedFile(for: newPlace()) { new in
             var report = try build.make(at: new, like: setAside, configuration, home: nil)
             let added = try add(new, migrations, database, interrupter)

@@ -10,6 +10,9 @@ struct SalvageBuild {
     let version: SchemaHistory.Entry
     let interrupter: Interrupter
     let progress: Progress?
+    /// True if the migrations above the version of the damaged database are left to the app's next launch, if managers have worked
+    /// in it: steps of theirs may come between.
+    var leavesMigrations = true
 
     /// Makes the database, complete and checked.
     ///
@@ -34,6 +37,7 @@ struct SalvageBuild {
         }
         try makeTables(queue)
         var report = SalvageReport(schemaVersion: version.version)
+        var leavesMigrations = leavesMigrations
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {
@@ -47,6 +51,7 @@ struct SalvageBuild {
                 if let home, try MoveMark(db) == nil { try MoveMark.write(movedTo: home, db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
                 report.hasLostRecord = refill.hasLostRecords
+                leavesMigrations = leavesMigrations && refill.hasManagers
                 return .commit
             }
         }
@@ -55,11 +60,12 @@ struct SalvageBuild {
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = \(configuration.foreignKeysEnabled ? "ON" : "OFF")")
         }
-        try history.migrations.migrate(queue)
+        if !leavesMigrations { try history.migrations.migrate(queue) }
+        let isMigrated = !leavesMigrations && version.count != history.entries.count
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA foreign_keys = OFF")
             // SQLite only reads from here on.
-            try alongside(sync) { try check(db) }
+            try alongside(sync) { try check(db, isMigrated: isMigrated) }
         }
         return report
     }
@@ -76,8 +82,7 @@ struct SalvageBuild {
     }
 
     /// Checks the database; that indexes match their tables only if migrations have changed them since SQLite made both.
-    private func check(_ db: Database) throws {
-        let isMigrated = version.count != history.entries.count
+    private func check(_ db: Database, isMigrated: Bool) throws {
         if let problem = try IntegrityCheck(db, isMigrated ? .full : .quick, limit: 1).problems.first {
             throw MigrationError(
                 .databaseFailed, "the new database is damaged: \(problem)",
