@@ -77,10 +77,12 @@ extension Promises {
         let isReplaced = !memory.replaced.isEmpty && memory.replaced[line] == nil
         let isBlank = place == store && (isReplaced || !isUnknown(store, line))
         let knowsNothing = isBlank && own.isEmpty
-        let seen = knowsNothing ? inOrder(databases.flatMap { places[$0]?.seen[line] ?? [] }) : own
+        let lists = knowsNothing ? databases.map { places[$0]?.seen[line] ?? [] } : [own]
+        let seen = lists.flatMap { $0 }
         // What the app has named for a damaged place counts as launched with the first launch there.
         let floor = memory.replaced[line]
-        if isDowngrade(seen, release), floor == nil || own.contains(where: { !$0.isNamed }) {
+        let isAbove = lists.allSatisfy { $0.isEmpty || isDowngrade($0, release) }
+        if isAbove, !seen.isEmpty, floor == nil || own.contains(where: { !$0.isNamed }) {
             return .notAtAll
         }
         if let floor {
@@ -128,11 +130,6 @@ extension Promises {
     }
 
     private func fresh(_ release: SmallRelease) -> Start { .begins(.fresh(release, isCertain: true)) }
-
-    /// The releases of several places, in the order in which they came.
-    private func inOrder(_ seen: [Seen]) -> [Seen] {
-        seen.sorted { ($0.since, $0.release.number) < ($1.since, $1.release.number) }
-    }
 
     private func isDowngrade(_ seen: [Seen], _ release: SmallRelease) -> Bool {
         seen.firstIndex { $0.release.number > release.number } == 0

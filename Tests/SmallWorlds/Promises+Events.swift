@@ -156,7 +156,7 @@ extension Promises {
             if outcome.diedIn == nil { places[place]?.deaths[release, default: 0] += 1 }
             places[place]?.mayRepeat = true
         }
-        // A release that does not have the step forgets nothing of it, nor one that has died before it has begun.
+        // A release that does not have the step forgets nothing of it, nor one that has died, or was cancelled, before it has begun.
         if let retried,
             app.step(retried.id).map({ app.steps(of: $0.manager, in: release).contains($0) })
                 ?? (places[self.place(of: retried)]?.fatal[retried.id]?.release == release)
@@ -165,7 +165,8 @@ extension Promises {
             let isHeld = isDowngrade(self.place(of: retried), app.manager(of: retried))
             forgetDeaths(
                 in: retried.id, self.place(of: retried),
-                isCertain: !isHeld && (!outcome.died || outcome.entered.contains(retried.id)))
+                isCertain: !isHeld
+                    && (!outcome.died && !outcome.wasCancelled || outcome.entered.contains(retried.id)))
         }
         guard let id = outcome.diedIn else { return }
         let place = id < 0 ? store : app.place(of: id)

@@ -30,9 +30,11 @@ struct PlaceSteps: Sendable {
         guard id != .store else { return [] }
         return closures.filter { step in
             guard record[step.id] == nil, let former = closures.formerID(of: step) else { return false }
-            // A step that is owed was never done, and may be another build's: above the start, it is pending anyway.
+            // A step that is owed was never done, and may be another build's: above the start, this one is pending anyway, and at or
+            // below it, a new install may not need it.
             let isPending = record.start.map { step.version > $0 } ?? true
-            return record[former] != nil && !(isPending && record.isOwed(former))
+            let isOwed = !isPending && step.onFreshInstall == .run
+            return record[former] != nil && (isOwed || !record.isOwed(former))
         }.map(\.id)
     }
 

@@ -301,5 +301,37 @@ extension KnownWorld {
                 .launch(2), .replace(.database(0)), .call(.removeRecord(manager: 0)),
                 .launch(.secondBuild(of: 2)),
             ]),
+        KnownWorld(
+            "no database says that a lost store has been newer, if another one says that it has not",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), onFreshInstall: .only),
+                    .init(20, .imports, in: .database(1)), .init(21, .removal),
+                    .init(30, .transaction, in: .database(0), manager: 1, since: .secondBuild(of: 3)),
+                ],
+                managers: [
+                    .init(adopting: .tables), .init(adopting: .version, since: 3, hasOwnLine: true),
+                ]),
+            [
+                .twice(1, .lose(0)), .launch(3, .through(10), .dies(before: 3)), .twice(2, .lose(0)),
+                .lose(.files), .launch(2, .inTwo(through: 10), .dies(before: 3)), .lose(.database(1)),
+                .launch(.secondBuild(of: 3), .without(manager: 0)), .twice(2, .lose(0)),
+            ], endsWith: nil),
+        KnownWorld(
+            "a retry that is cancelled before it begins forgets nothing",
+            SmallApp(
+                steps: [
+                    .init(10, .closure), .init(20, .closure, onFreshInstall: .run),
+                    .init(21, .rows, in: .database(0), manager: 1),
+                ],
+                managers: [
+                    .init(adopting: .version), .init(or: .key, since: .secondBuild(of: 2)),
+                ]),
+            [
+                .launch(3, .whole, .dies(before: 2)), .launch(3, .whole, .dies(before: 3)),
+                .launch(3, .whole, .dies(before: 1)),
+                .launch(.secondBuild(of: 2), .whole, .cancels(before: 1)), .launch(3),
+                .launch(3, .retrying(.step(20)), .cancels(before: 0)), .launch(3, .without(manager: 1)),
+            ], endsWith: "gaveUp"),
     ]
 }
