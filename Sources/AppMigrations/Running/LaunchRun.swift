@@ -11,7 +11,9 @@ extension RunInput {
         }
         func look() throws -> [PlaceState] { try registration.look(following: formers).map { try $0.get() } }
         func asking(_ states: [PlaceState], before next: LaunchPlan.PendingStep? = nil) throws -> [PlaceState] {
-            try registration.asking(states, before: next) { try caller.isNeeded($0) }
+            try registration.asking(states, before: next.map { ($0.step, $0.place) }) {
+                try caller.isNeeded($0)
+            }
         }
 
         let found = try plan(asking(look()))

@@ -133,14 +133,15 @@ struct Registration: Sendable {
     /// An error of such a condition keeps no app from launching, unless the reason passes.
     ///
     /// - Parameters:
-    ///   - next: the work that comes next.
+    ///   - next: the step that comes next, and the index of its place.
     ///   - ask: asks the condition of a closure, by the number of the step.
     /// - Throws: ``MigrationError``, which names the step, when its condition throws.
     func asking(
-        _ states: [PlaceState], before next: LaunchPlan.PendingStep? = nil, _ ask: (Int) throws -> Bool
+        _ states: [PlaceState], before next: (step: MigrationStep, place: Int)? = nil,
+        _ ask: (Int) throws -> Bool
     ) throws -> [PlaceState] {
         guard hasConditions else { return states }
-        let finishing = next.flatMap { isUnbegun($0, states[$0.place]) ? $0 : nil }
+        let finishing = next.flatMap { isUnbegun($0.step, states[$0.place]) ? $0 : nil }
         return try due.indices.map { index in
             let (place, state) = (due[index], states[index])
             return state.needing(
@@ -163,9 +164,8 @@ struct Registration: Sendable {
         }
     }
 
-    /// Returns true if nothing can have been done yet of work: before that, it has destroyed nothing.
-    private func isUnbegun(_ pending: LaunchPlan.PendingStep, _ state: PlaceState) -> Bool {
-        let step = pending.step
+    /// Returns true if nothing can have been done yet of a step: before that, it has destroyed nothing.
+    private func isUnbegun(_ step: MigrationStep, _ state: PlaceState) -> Bool {
         // It has been complete, and new migrations have come to it.
         if step.isSchemaStep, let completed = state.record?.completed, completed >= step.version {
             return false
