@@ -10,7 +10,9 @@ extension RunInput {
                 asking: caller.adoption)
         }
         func look() throws -> [PlaceState] { try registration.look(following: formers).map { try $0.get() } }
-        func asking(_ states: [PlaceState], before next: LaunchPlan.PendingStep? = nil) throws -> [PlaceState] {
+        func asking(
+            _ states: [PlaceState], before next: LaunchPlan.PendingStep? = nil
+        ) throws -> [PlaceState] {
             try registration.asking(states, before: next.map { ($0.step, $0.place) }) {
                 try caller.isNeeded($0)
             }

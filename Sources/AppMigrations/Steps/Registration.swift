@@ -154,7 +154,7 @@ struct Registration: Sendable {
                             guard let finishing, finishing.step.finishing.contains(step.version),
                                 finishing.place == index || !place.hasFinished(step, state)
                             else { return false }
-                            do { return try work.isNeededAgain() } catch where Obstacle(error) == nil {
+                            do { return try work.isNeededAgain() } catch  where Obstacle(error) == nil {
                                 return false
                             }
                         default: return try ask(step.number)

@@ -406,7 +406,9 @@ struct PlaceIdentityTests {
         #expect(report.completed.versions == ["2.0-1"])
     }
 
-    @Test("whose store is lost under a pre-release have had the steps of its release", arguments: [false, true])
+    @Test(
+        "whose store is lost under a pre-release have had the steps of its release",
+        arguments: [false, true])
     func storeLostUnderPrerelease(isNewInstall: Bool) throws {
         let database = try queue("library.sqlite")
         func launch(_ version: String) throws -> MigrationReport {
