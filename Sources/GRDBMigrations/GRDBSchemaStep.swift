@@ -38,7 +38,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         return (
             PendingSchema(
                 apply: covered.filter { !applied.contains($0) },
-                correctsLedger: try !CompatibleMigrations.contains(compatible.intersection(applied), db)),
+                correctsLedger: try !CompatibleMigrations.contains(compatible.intersection(applied), db),
+                covered: covered.count),
             newer
         )
     }

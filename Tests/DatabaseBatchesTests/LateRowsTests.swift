@@ -336,4 +336,72 @@ struct LateRowsTests {
         }
         #expect(try manager.migrate().completed.versions == ["2.1", "3.0"])
     }
+
+    @Test("visits rows that a step brings which runs between it and the step that is finishing it")
+    func broughtByStep() throws {
+        let database = try open()
+        func last() throws -> MigrationManager {
+            let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+            ) { db, rows in
+                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+            }
+            manager.whenMigratingToVersion("2.5", in: database) { db in
+                try db.execute(sql: "INSERT INTO photo(id, data) VALUES (60, 'f')")
+            }
+            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
+                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
+            }
+            return manager
+        }
+        #expect(try last().migrate().completed.versions == ["2.1", "2.5", "2.1", "3.0"])
+        #expect(try old(database).isEmpty)
+        #expect(try last().migrate().completed.isEmpty)
+    }
+
+    @Test("visits them before a schema step of which nothing is applied yet", arguments: [false, true])
+    func beforeUnappliedSchemaStep(isRegisteredLate: Bool) throws {
+        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("album.sqlite").path)
+        func release(
+            _ version: String, step: AppVersion? = nil, isBroken: Bool = false
+        ) throws -> MigrationManager {
+            var migrations = [
+                SQLMigration(
+                    version: 1, name: "photo",
+                    sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT)")
+            ]
+            if step != nil {
+                let fault = isBroken ? "; INSERT INTO nowhere VALUES (1)" : ""
+                migrations.append(
+                    SQLMigration(
+                        version: 2, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data\(fault)"))
+            }
+            let schema = try SchemaMigrator(migrations: migrations)
+            let manager = try app.manager(version)
+            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
+            manager.afterMigratingToVersion(
+                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+            ) { db, rows in
+                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+            }
+            if let step {
+                manager.whenMigratingToVersion(
+                    step, migrate: schema, upTo: 2, finishing: ["2.1"], in: database)
+            }
+            return manager
+        }
+        try release("2.1").migrate()
+        if isRegisteredLate {
+            try release("3.0").migrate()
+        } else {
+            #expect(throws: MigrationError.self) {
+                try release("3.0", step: "3.0", isBroken: true).migrate()
+            }
+        }
+        try insert("(1, 'a')", database)
+        let last = try release("3.1", step: isRegisteredLate ? "2.9" : "3.0")
+        #expect(try last.migrate().completed.versions == ["2.1"])
+        #expect(try database.read { try String.fetchAll($0, sql: "SELECT hash FROM photo") } == ["A"])
+    }
 }

@@ -9,7 +9,7 @@ import MigrationDiagnostics
 /// | evidence in the place | the manager begins |
 /// | --- | --- |
 /// | the mark of a removed record | on a fresh install |
-/// | of its former managers, nothing but such marks | on a fresh install; in a database, as the manager's store stands |
+/// | such a mark of a former manager, and records of none that ended later | on a fresh install; in a database, as the manager's store stands |
 /// | a later version, and none before it | nowhere: a downgrade |
 /// | a manager of a later version has taken over the steps | nowhere: a downgrade |
 /// | records of its former managers | where these stand |

@@ -64,7 +64,7 @@ package struct OpenWork: Sendable, Equatable {
     }
 
     /// True if it has been started before, and was not complete.
-    var hasBegun: Bool { running != nil || deaths > 0 || failures > 0 || remaining != nil }
+    var hasBegun: Bool { running != nil || deaths > 0 || failures > 0 }
 
     /// True if nothing is known that pending work would not have anyway.
     var isPlain: Bool { self == OpenWork() }

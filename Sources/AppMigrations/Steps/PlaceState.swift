@@ -127,11 +127,18 @@ package struct PendingSchema: Sendable, Equatable {
     package var apply: [String]
     /// True if it will write into the ledger what has been corrected since: how migrations are undone.
     package var correctsLedger: Bool
+    /// The number of migrations up to its target, whether they are applied or not.
+    package var covered: Int
+    /// True if some of its migrations are applied that no schema step before it applies.
+    package var hasBegun = false
 
-    package init(undo: [String] = [], apply: [String] = [], correctsLedger: Bool = false) {
+    package init(
+        undo: [String] = [], apply: [String] = [], correctsLedger: Bool = false, covered: Int = 0
+    ) {
         self.undo = undo
         self.apply = apply
         self.correctsLedger = correctsLedger
+        self.covered = covered
     }
 
     /// True if it will do nothing.

@@ -141,7 +141,7 @@ struct Registration: Sendable {
         _ ask: (Int) throws -> Bool
     ) throws -> [PlaceState] {
         guard hasConditions else { return states }
-        let finishing = next.flatMap { isUnbegun($0.step, states[$0.place]) ? $0 : nil }
+        let finishing = next.flatMap { isUnbegun($0.step, states[$0.place], in: due[$0.place]) ? $0 : nil }
         return try due.indices.map { index in
             let (place, state) = (due[index], states[index])
             return state.needing(
@@ -165,10 +165,9 @@ struct Registration: Sendable {
     }
 
     /// Returns true if nothing can have been done yet of a step: before that, it has destroyed nothing.
-    private func isUnbegun(_ step: MigrationStep, _ state: PlaceState) -> Bool {
-        // It has been complete, and new migrations have come to it.
-        if step.isSchemaStep, let completed = state.record?.completed, completed >= step.version {
-            return false
+    private func isUnbegun(_ step: MigrationStep, _ state: PlaceState, in place: PlaceSteps) -> Bool {
+        if step.isSchemaStep {
+            return zip(place.schemaSteps, state.pending).contains { $0.id == step.id && !$1.hasBegun }
         }
         return step.kind == .transaction || state.record?.open(step.id)?.hasBegun != true
     }

@@ -25,8 +25,9 @@ extension DatabaseFile {
     /// ```
     ///
     /// The migrations make the tables, up to the version that the damaged database had, and then bring the rows to the
-    /// latest version. The damaged file and its journals stay beside the new one, under a dated name. A process that is
-    /// killed meanwhile leaves either the damaged file where it was, or the new one, complete.
+    /// latest version. Where managers have worked, they leave that to the app's next launch, which runs steps in between. The
+    /// damaged file and its journals stay beside the new one, under a dated name. A process that is killed meanwhile leaves
+    /// either the damaged file where it was, or the new one, complete.
     ///
     /// - Parameters:
     ///   - target: the app's migrations: a `SchemaMigrator`, or GRDB's `DatabaseMigrator`.

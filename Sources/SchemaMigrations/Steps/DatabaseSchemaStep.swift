@@ -40,7 +40,10 @@ final class SQLSchemaStep: DatabaseSchemaStep {
         return (
             PendingSchema(
                 undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" },
-                correctsLedger: plan.correctsDownMigrations),
+                correctsLedger: plan.correctsDownMigrations,
+                covered: migrator.migrations.count { migration in
+                    target.map { migration.version <= $0 } ?? true
+                }),
             plan.newer.map { "\($0)" }
         )
     }

@@ -48,7 +48,7 @@ extension SQLiteStore: MigrationPlace {
     ) throws -> (pending: [PendingSchema], newer: [String]) {
         var covered: Set<String> = []
         var newer: [String] = []
-        var isCorrected = false
+        var (isCorrected, applied) = (false, 0)
         let pending = try schemaSteps.map { schemaStep in
             guard let found = try (schemaStep as? any DatabaseSchemaStep)?.look(db) else {
                 return PendingSchema()
@@ -56,9 +56,13 @@ extension SQLiteStore: MigrationPlace {
             newer = found.newer
             func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
             defer { isCorrected = isCorrected || found.pending.correctsLedger }
-            return PendingSchema(
+            var pending = PendingSchema(
                 undo: found.pending.undo.filter(isLeft), apply: found.pending.apply.filter(isLeft),
                 correctsLedger: found.pending.correctsLedger && !isCorrected)
+            let appliedHere = found.pending.covered - found.pending.apply.count
+            pending.hasBegun = appliedHere > applied
+            applied = max(applied, appliedHere)
+            return pending
         }
         return (pending, newer)
     }
