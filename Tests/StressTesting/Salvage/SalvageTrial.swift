@@ -52,6 +52,11 @@ struct SalvageTrial {
         let before = try folderContents()
         do {
             let report = try migrator.salvage(DatabaseFile(path: file.path))
+            // Where managers have worked, salvaging leaves this to the launch.
+            let queue = try SalvageConnection.open(file)
+            defer { try? queue.close() }
+            try migrator.migrate(queue, upTo: SalvageSchema.latest)
+            try queue.close()
             let rows = try judge.judge(report, migrator, &verdict)
             guard !judge.input.isNewer, !judge.isIntact else { return }
             SalvageLaunch(template: template, file: file, folder: folder, rows: rows)
