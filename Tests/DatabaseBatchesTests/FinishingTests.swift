@@ -141,7 +141,7 @@ struct FinishingTests {
 
     @Test("keeps later deferred work waiting while the database of the deferred one cannot be read")
     func unreadable() async throws {
-        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("photos.sqlite").path)
+        let database = try app.folder.queue("photos.sqlite")
         let store = MigrationStore.inMemory()
         try await photos("3.0", in: database, store).migrate()
         let last = try photos("3.1", in: database, store)
@@ -156,7 +156,7 @@ struct FinishingTests {
 
     @Test("keeps later deferred work waiting while the deferred one fails, and no run comes again for that")
     func failingBefore() async throws {
-        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("photos.sqlite").path)
+        let database = try app.folder.queue("photos.sqlite")
         let store = MigrationStore.inMemory()
         try await photos("3.0", in: database, store).migrate()
         let last = try photos("3.1", in: database, store, failing: true)

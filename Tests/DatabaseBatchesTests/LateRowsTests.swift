@@ -18,7 +18,7 @@ struct LateRowsTests {
 
     /// Opens the database; the first time, with five old rows, of version 1.0 of the app.
     private func open() throws -> DatabaseQueue {
-        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("photos.sqlite").path)
+        let database = try app.folder.queue("photos.sqlite")
         try database.write { db in
             guard try !db.tableExists("photo") else { return }
             try db.execute(
@@ -44,6 +44,26 @@ struct LateRowsTests {
             try db.execute(literal: "UPDATE photo SET hash = \(sql: hash) WHERE \(rows.condition)")
         }
         return manager
+    }
+
+    /// Registers the deferred step that fills the hash of each row, also of one that comes late.
+    private func fillHashes(in database: DatabaseQueue, of manager: MigrationManager) {
+        manager.afterMigratingToVersion(
+            "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
+        ) { db, rows in
+            try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
+        }
+    }
+
+    /// Registers the step that destroys what that one reads.
+    private func dropData(
+        in database: DatabaseQueue, of manager: MigrationManager, onFreshInstall: FreshInstallRule = .skip
+    ) {
+        manager.whenMigratingToVersion(
+            "3.0", finishing: ["2.1"], in: database, onFreshInstall: onFreshInstall
+        ) { db in
+            try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
+        }
     }
 
     private func insert(_ rows: String, _ database: DatabaseQueue) throws {
@@ -173,11 +193,7 @@ struct LateRowsTests {
         let database = try open()
         func last() throws -> MigrationManager {
             let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
-            manager.afterMigratingToVersion(
-                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
-            ) { db, rows in
-                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
-            }
+            fillHashes(in: database, of: manager)
             manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
                 try db.execute(sql: "ALTER TABLE photo RENAME COLUMN hash TO digest")
             }
@@ -191,24 +207,12 @@ struct LateRowsTests {
     @Test("visits them before the step that is finishing it destroys what it reads")
     func beforeFinishing() throws {
         let database = try open()
-        func last() throws -> MigrationManager {
-            let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
-            manager.afterMigratingToVersion(
-                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
-            ) { db, rows in
-                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
-            }
-            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
-                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
-            }
-            return manager
-        }
         try manager(database).migrate()
         try manager(database).runDeferred()
         try insert("(60, 'f')", database)
-        #expect(try last().migrate().completed.versions == ["2.1", "3.0"])
+        #expect(try release("3.0", in: database).migrate().completed.versions == ["2.1", "3.0"])
         #expect(try old(database).isEmpty)
-        #expect(try last().migrate().completed.isEmpty)
+        #expect(try release("3.0", in: database).migrate().completed.isEmpty)
     }
 
     /// The manager of a release: 2.1 fills `hash`, 2.2 waits for that, and 3.0 drops `data`, in each of the databases.
@@ -218,17 +222,11 @@ struct LateRowsTests {
         let manager = try app.manager(
             version, adopting: Adoption { "1.0" }, options: MigrationOptions(ignoresStepsAboveCurrent: true))
         for database in databases {
-            manager.afterMigratingToVersion(
-                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
-            ) { db, rows in
-                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
-            }
+            fillHashes(in: database, of: manager)
         }
         if waiting { manager.whenMigratingToVersion("2.2", finishing: ["2.1"]) {} }
         for database in databases {
-            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
-                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
-            }
+            dropData(in: database, of: manager)
         }
         return manager
     }
@@ -247,10 +245,8 @@ struct LateRowsTests {
 
     @Test("visits them in a database that comes back from a backup, though another one is finished")
     func beforeFinishingElsewhere() throws {
-        func queue(_ name: String) throws -> DatabaseQueue {
-            try DatabaseQueue(path: app.folder.url.appendingPathComponent(name).path)
-        }
-        let (anna, ben, backup) = (try open(), try queue("ben.sqlite"), try queue("backup.sqlite"))
+        let anna = try open()
+        let (ben, backup) = (try app.folder.queue("ben.sqlite"), try app.folder.queue("backup.sqlite"))
         try anna.backup(to: ben)
         try release("2.1", in: anna, ben).migrate()
         try release("2.1", in: anna, ben).runDeferred()
@@ -265,7 +261,7 @@ struct LateRowsTests {
 
     @Test("is not asked once a schema step that is finishing it has run, whatever files come to that later")
     func finishedBySchemaStep() throws {
-        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("album.sqlite").path)
+        let database = try app.folder.queue("album.sqlite")
         let migrations = [
             SQLMigration(
                 version: 1, name: "photo",
@@ -277,11 +273,7 @@ struct LateRowsTests {
             let schema = try SchemaMigrator(migrations: Array(migrations.prefix(files)))
             let manager = try app.manager(version)
             manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
-            manager.afterMigratingToVersion(
-                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
-            ) { db, rows in
-                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
-            }
+            fillHashes(in: database, of: manager)
             if files > 1 {
                 manager.whenMigratingToVersion("3.0", migrate: schema, finishing: ["2.1"], in: database)
             }
@@ -296,7 +288,7 @@ struct LateRowsTests {
 
     @Test("is not asked on a new install before the steps have run that make its column")
     func newInstall() throws {
-        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("new.sqlite").path)
+        let database = try app.folder.queue("new.sqlite")
         func release() throws -> MigrationManager {
             let manager = try app.manager("3.0")
             manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
@@ -306,16 +298,8 @@ struct LateRowsTests {
             manager.whenMigratingToVersion("2.0", in: database, onFreshInstall: .run) { db in
                 try db.execute(sql: "ALTER TABLE photo ADD COLUMN hash TEXT")
             }
-            manager.afterMigratingToVersion(
-                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
-            ) { db, rows in
-                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
-            }
-            manager.whenMigratingToVersion(
-                "3.0", finishing: ["2.1"], in: database, onFreshInstall: .run
-            ) { db in
-                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
-            }
+            fillHashes(in: database, of: manager)
+            dropData(in: database, of: manager, onFreshInstall: .run)
             return manager
         }
         #expect(try release().migrate().completed.versions == ["1.0", "1.5", "2.0", "3.0"])
@@ -326,11 +310,7 @@ struct LateRowsTests {
     func finishedByClosure() throws {
         let database = try open()
         let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
-        manager.afterMigratingToVersion(
-            "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
-        ) { db, rows in
-            try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
-        }
+        fillHashes(in: database, of: manager)
         manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) {
             try database.write { try $0.execute(sql: "ALTER TABLE photo RENAME COLUMN hash TO digest") }
         }
@@ -342,17 +322,11 @@ struct LateRowsTests {
         let database = try open()
         func last() throws -> MigrationManager {
             let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
-            manager.afterMigratingToVersion(
-                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
-            ) { db, rows in
-                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
-            }
+            fillHashes(in: database, of: manager)
             manager.whenMigratingToVersion("2.5", in: database) { db in
                 try db.execute(sql: "INSERT INTO photo(id, data) VALUES (60, 'f')")
             }
-            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { db in
-                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
-            }
+            dropData(in: database, of: manager)
             return manager
         }
         #expect(try last().migrate().completed.versions == ["2.1", "2.5", "2.1", "3.0"])
@@ -362,7 +336,7 @@ struct LateRowsTests {
 
     @Test("visits them before a schema step of which nothing is applied yet", arguments: [false, true])
     func beforeUnappliedSchemaStep(isRegisteredLate: Bool) throws {
-        let database = try DatabaseQueue(path: app.folder.url.appendingPathComponent("album.sqlite").path)
+        let database = try app.folder.queue("album.sqlite")
         func release(
             _ version: String, step: AppVersion? = nil, isBroken: Bool = false
         ) throws -> MigrationManager {
@@ -380,11 +354,7 @@ struct LateRowsTests {
             let schema = try SchemaMigrator(migrations: migrations)
             let manager = try app.manager(version)
             manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
-            manager.afterMigratingToVersion(
-                "2.1", in: database, overRowsOf: "photo", again: "hash IS NULL"
-            ) { db, rows in
-                try db.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \(rows.condition)")
-            }
+            fillHashes(in: database, of: manager)
             if let step {
                 manager.whenMigratingToVersion(
                     step, migrate: schema, upTo: 2, finishing: ["2.1"], in: database)

@@ -34,14 +34,14 @@ extension Promises {
             // Its databases have told that a newer release was there.
             let newest = app.places.compactMap { places[$0]?.seen[line]?.map(\.release).max() }.max()
             memory.seen[line] = newest.map {
-                [Seen(release: $0, isNamed: true, namedBy: release, since: moments)]
+                [Seen(release: $0, isNamed: true, namedBy: release)]
             }
         }
         let seen = memory.seen[line] ?? []
         // The first build of each version.
         if !seen.contains(where: { $0.release.number == release.number && !$0.isNamed }) {
             let isVisit = seen.contains { $0.release.number > release.number }
-            memory.seen[line, default: []].append(Seen(release: release, isVisit: isVisit, since: moments))
+            memory.seen[line, default: []].append(Seen(release: release, isVisit: isVisit))
         }
         memory.newest = max(memory.newest ?? release, release)
         life.begun.insert(release.number)
@@ -88,7 +88,7 @@ extension Promises {
         guard beginning.isAnswer || beginning.isKept || isOlder else { return }
         let named = Seen(
             release: SmallRelease(beginning.floor / 10), isNamed: true, namedBy: release,
-            isDoubtful: !beginning.isCertain, since: moments)
+            isDoubtful: !beginning.isCertain)
         if beginning.isAnswer { memory.answered.insert(line(manager)) }
         // What has been launched may also be named: then it is not new with this build.
         let line = line(manager)
@@ -414,14 +414,14 @@ extension Promises {
         places[place]?.replaced[line] = version
         places[place]?.answered.insert(line)
         places[place]?.seen[line, default: []].insert(
-            Seen(release: SmallRelease(version / 10), isNamed: true, since: moments), at: 0)
+            Seen(release: SmallRelease(version / 10), isNamed: true), at: 0)
     }
 
     private mutating func replace(_ place: Place, _ manager: Int, at version: Int) {
         let line = line(manager)
         places[place]?.managers = [:]
         places[place]?.seen = [
-            line: [Seen(release: SmallRelease(version / 10), isNamed: true, since: moments)]
+            line: [Seen(release: SmallRelease(version / 10), isNamed: true)]
         ]
         places[place]?.answered = [line]
         places[place]?.replaced = [line: version]

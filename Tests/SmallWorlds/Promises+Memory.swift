@@ -94,8 +94,6 @@ extension Promises {
         var namedBy: SmallRelease?
         /// True if it may be an older one: what a database has kept depends on when a process has died.
         var isDoubtful = false
-        /// The number of observations before it.
-        var since = 0
     }
 
     struct Fatal: Hashable, Sendable {

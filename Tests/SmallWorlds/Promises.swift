@@ -34,8 +34,6 @@ package struct Promises: Sendable {
     var places: [Place: Memory] = [:]
     /// The places after each event.
     var past: [[Place: Memory]] = []
-    /// The number of times that something was observed: an event of two parts counts twice.
-    var moments = 0
     /// The release of the last launch.
     package var release: SmallRelease = 1
     /// True if the last launch has succeeded.
@@ -72,7 +70,6 @@ package struct Promises: Sendable {
         _ event: SmallEvent, _ outcome: SmallOutcome, _ found: [Place: SmallData]
     ) -> String? {
         let before = self
-        moments += 1
         if case .failsAlways(let step) = event.fault { failing.insert(step) }
         if case .postponesAlways(let step) = event.fault { postponing.insert(step) }
         if case .launch(let release, _, _) = event { begin(release, outcome, found) }

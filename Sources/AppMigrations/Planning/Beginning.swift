@@ -271,7 +271,7 @@ struct Beginnings {
         var record = MigrationRecord(start: start)
         for former in formers {
             for (id, state) in former.record.work where id.isStep && id.version < former.end {
-                // What one has done is done, unless a later one was asked to do it again.
+                // A step that one of them has done is done, unless a later one was asked to do it again.
                 guard let known = record.open(id) else {
                     record[id] = record[id] ?? state
                     continue

@@ -32,8 +32,7 @@ struct PlaceSteps: Sendable {
             guard record[step.id] == nil, let former = closures.formerID(of: step) else { return false }
             // A step that is owed was never done, and may be another build's: above the start, this one is pending anyway, and at or
             // below it, a new install may not need it.
-            let isPending = record.start.map { step.version > $0 } ?? true
-            let isOwed = !isPending && step.onFreshInstall == .run
+            let isOwed = record.isDone(step.id) && step.onFreshInstall == .run
             return record[former] != nil && (isOwed || !record.isOwed(former))
         }.map(\.id)
     }
@@ -44,7 +43,7 @@ struct PlaceSteps: Sendable {
         guard id != .store else { return [] }
         return closures.filter { step in
             record[step.id] == nil && step.onFreshInstall != .only
-                && record.start.map { step.version > $0 } ?? true
+                && !record.isDone(step.id)
                 && step.id.counterpart.map(closures.has) == true
         }.map(\.id)
     }

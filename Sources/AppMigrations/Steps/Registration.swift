@@ -142,18 +142,22 @@ struct Registration: Sendable {
     ) throws -> [PlaceState] {
         guard hasConditions else { return states }
         let finishing = next.flatMap { isUnbegun($0.step, states[$0.place], in: due[$0.place]) ? $0 : nil }
+        func isAsked(_ step: MigrationStep, at index: Int) -> Bool {
+            if !step.isDeferred { return true }
+            guard let finishing, finishing.step.finishing.contains(step.version) else { return false }
+            return finishing.place == index || !due[index].hasFinished(step, states[index])
+        }
         return try due.indices.map { index in
             let (place, state) = (due[index], states[index])
             return state.needing(
                 try place.closures.filter { step in
-                    guard place.canAsk(step, state, at: current) else { return false }
+                    guard isAsked(step, at: index), place.canAsk(step, state, at: current) else {
+                        return false
+                    }
                     return try naming(step, in: place) {
                         switch body(of: step) {
                         case .transaction(let work): return try work.isNeededAgain()
                         case .batches(let work):
-                            guard let finishing, finishing.step.finishing.contains(step.version),
-                                finishing.place == index || !place.hasFinished(step, state)
-                            else { return false }
                             do { return try work.isNeededAgain() } catch  where Obstacle(error) == nil {
                                 return false
                             }

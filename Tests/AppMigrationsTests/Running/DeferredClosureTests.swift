@@ -307,10 +307,11 @@ struct DeferredClosureTests {
     func cancelledWhileLocked() async throws {
         try await manager("2.1") { _ in }.migrate()
         guard case .acquired(_, let release) = try store.lock("Library\0batch") else {
-            return #expect(Bool(false))
+            Issue.record("the lock is held")
+            return
         }
         defer { release() }
-        let manager = try manager("3.0", onEvent: nil) { _ in }
+        let manager = try manager("3.0") { _ in }
         let progress = manager.progress
         DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) { progress.cancel() }
         await #expect(throws: CancellationError.self) { try await manager.migrate() }

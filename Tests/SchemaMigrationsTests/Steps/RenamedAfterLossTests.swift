@@ -52,10 +52,11 @@ struct RenamedAfterLossTests {
         }
     }
 
-    /// Leaves the database as salvaging does that found no record.
-    private func loseRecords(_ database: DatabaseQueue) throws {
+    /// Leaves the database as salvaging does that found no record, and either no history or all of it.
+    private func loseRecords(_ database: DatabaseQueue, andHistory: Bool = true) throws {
         try database.write { db in
-            for table in ["app_migrations", "app_migrations_mirror", "app_migrations_history"] {
+            let history = andHistory ? ["app_migrations_history"] : []
+            for table in ["app_migrations", "app_migrations_mirror"] + history {
                 try db.execute(sql: "DROP TABLE IF EXISTS \(table)")
             }
             var state = StoreState()
@@ -210,15 +211,7 @@ struct RenamedAfterLossTests {
             try manager.migrate()
             try manager.runDeferred()
         }
-        // As salvaging leaves it that found the history alone.
-        try database.write { db in
-            for table in ["app_migrations", "app_migrations_mirror"] {
-                try db.execute(sql: "DROP TABLE \(table)")
-            }
-            var state = StoreState()
-            state.markRecordsAsLost(at: Date())
-            try SQLiteStore.restore(state.sharedRows, history: [], db)
-        }
+        try loseRecords(database, andHistory: false)
         let manager = try launch("3.0")
         try manager.migrate()
         try manager.runDeferred()

@@ -159,7 +159,7 @@ struct ReplannedTests {
     @Test("the report lists the deferred steps that wait in what a closure has brought back")
     func reportedDeferred() throws {
         let database = try app.open()
-        let backup = try DatabaseQueue(path: app.folder.url.appendingPathComponent("backup.sqlite").path)
+        let backup = try app.folder.queue("backup.sqlite")
         func manager(_ version: String) throws -> MigrationManager {
             let manager = try app.manager(version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.0", migrate: try app.schema(), in: database)
