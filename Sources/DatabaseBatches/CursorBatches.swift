@@ -35,7 +35,8 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
 
     /// Throws if a call that has changed no row would be repeated as it was, for ever.
     private func checkAdvance(from cursor: Cursor, to next: Cursor) throws {
-        guard try StepPosition.text(of: next) == StepPosition.text(of: cursor) else { return }
+        let (next, cursor) = try (StepPosition.text(of: next), StepPosition.text(of: cursor))
+        guard next.utf8.elementsEqual(cursor.utf8) else { return }
         throw MigrationError(
             .stepFailed, "the closure changed no row, and returned the cursor that it was given",
             remedy: "Return .more with the next cursor, or .done.")

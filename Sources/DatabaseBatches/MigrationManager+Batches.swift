@@ -21,7 +21,7 @@ extension MigrationManager {
     ///
     /// Rows in the old form may come later, too: from an older build, from another device, from a backup. Say which rows these
     /// are, and each `runDeferred` looks for them, wherever their keys are, and so does a launch before a step that is
-    /// `finishing:` this one:
+    /// `finishing:` this one. Once that one has run, none does:
     ///
     /// ```swift
     /// manager.afterMigratingToVersion("2.1", in: dbQueue, overRowsOf: "photo", again: "hash IS NULL") { db, rows in
@@ -32,7 +32,7 @@ extension MigrationManager {
     /// - Parameters:
     ///   - version: above that of every step registered before for the database.
     ///   - database: the database.
-    ///   - table: a table with a primary key, also of text or of several columns. `migrate()` refuses others: SQLite may
+    ///   - table: a table with a primary key, also of text or of several columns. With any other, the step fails: SQLite may
     ///     renumber the rows of a table without a key. For these, for views and for virtual tables, use a cursor.
     ///   - onFreshInstall: whether the step runs in a new database.
     ///   - condition: the SQL condition for rows that need the step. The step visits these alone, and runs again whenever

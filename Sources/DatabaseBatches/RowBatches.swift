@@ -17,6 +17,7 @@ struct RowBatches: StepBatches {
 
     /// The rows that are left of those that there were at the start.
     private struct Rest: Codable {
+        /// See ``TableKey/order``.
         let key: [String]
         /// True if the rows are left whose key has a NULL.
         var hasNulls: Bool
@@ -27,21 +28,23 @@ struct RowBatches: StepBatches {
         var isEmpty: Bool { !hasNulls && range == nil }
     }
 
-    /// Returns where the step begins; nowhere yet, if the table does not exist, or has no column that the condition names.
+    /// Returns where the step begins; nowhere yet, if there is no such table, or none with a key and the columns that the
+    /// condition names.
     ///
-    /// A later release may have dropped it. That is the step's failure, and no reason to keep the app from launching.
+    /// A later release may have replaced it. That is the step's failure, and no reason to keep the app from launching.
     func begin(_ db: Database) throws -> StepPosition {
-        guard let key = try TableKey(of: table, where: condition, db) else { return StepPosition() }
         do {
+            guard let key = try TableKey(of: table, where: condition, db) else { return StepPosition() }
             return try start(key, db)
+        } catch let error as MigrationError where error.code == .stepFailed {
+            return StepPosition()
         } catch let error as DatabaseError where condition != nil && error.isAboutStatement {
             return StepPosition()
         }
     }
 
     private func start(_ key: TableKey, _ db: Database) throws -> StepPosition {
-        let rest = Rest(
-            key: key.columns.map(\.text), hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
+        let rest = Rest(key: key.order, hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
         var position = StepPosition()
         try position.advance(to: rest, done: 0)
         let interrupter = Interrupter(
@@ -69,7 +72,9 @@ struct RowBatches: StepBatches {
             known = try position.cursor(as: Rest.self)
         }
         guard var rest = known else { return true }
-        guard key.columns == rest.key.map({ SQLName($0) }) else { throw keyChanged(key, from: rest.key) }
+        guard key.order.map({ SQLName($0) }) == rest.key.map({ SQLName($0) }) else {
+            throw keyChanged(key, from: rest.key)
+        }
         let isAside = part == .setAside
         switch part {
         case .retry(let index):
@@ -87,7 +92,7 @@ struct RowBatches: StepBatches {
         case .next, .setAside:
             var size = 1
             if case .next(let most) = part { size = max(1, most) }
-            let next = try next(size, &rest, key, db)
+            let next = try next(size, &rest, others(than: position, key), db)
             if let next, isAside {
                 position.setAside.append(next.last.literals)
             } else if let next {
@@ -101,27 +106,32 @@ struct RowBatches: StepBatches {
             }
             try position.advance(to: rest, done: isAside ? 0 : next?.count ?? 0)
         }
-        guard rest.isEmpty, try hasLateRows(rest, position, key, db) else { return rest.isEmpty }
-        try goOn(with: &position, key, db)
-        return false
+        guard rest.isEmpty else { return false }
+        return try !goOn(after: rest, with: &position, others(than: position, key), db)
     }
 
-    /// Returns true if rows need the step that have come since it began, from wherever.
+    /// Begins a second pass if rows need the step that have come since it began, from wherever.
     ///
-    /// Once only: what comes in the second pass is found by the next run, so that no step goes on for ever.
-    private func hasLateRows(
-        _ rest: Rest, _ position: StepPosition, _ key: TableKey, _ db: Database
+    /// One in a run: what comes meanwhile is found by the next run, so that none goes on for ever.
+    private func goOn(
+        after rest: Rest, with position: inout StepPosition, _ key: TableKey, _ db: Database
     ) throws -> Bool {
-        guard condition != nil, rest.isSecondPass != true, position.setAside.isEmpty else { return false }
-        return try key.hasRows(db)
+        guard condition != nil else { return false }
+        var next = rest
+        let isSecondPass = try rest.isSecondPass != true && key.hasRows(db)
+        if isSecondPass {
+            let late = try start(key, db)
+            next = try late.cursor(as: Rest.self) ?? rest
+            position.total = late.total.map { position.done + $0 }
+        }
+        next.isSecondPass = isSecondPass
+        try position.advance(to: next, done: 0)
+        return isSecondPass
     }
 
-    private func goOn(with position: inout StepPosition, _ key: TableKey, _ db: Database) throws {
-        let late = try start(key, db)
-        guard var rest = try late.cursor(as: Rest.self) else { return }
-        rest.isSecondPass = true
-        position.total = late.total.map { position.done + $0 }
-        try position.advance(to: rest, done: 0)
+    /// Returns the key for all rows but those that are set aside, which have a try of their own.
+    private func others(than position: StepPosition, _ key: TableKey) -> TableKey {
+        key.leavingOut(position.setAside.compactMap(RowKey.init(literals:)))
     }
 
     private func run(
@@ -180,7 +190,7 @@ struct RowBatches: StepBatches {
     }
 
     private func keyChanged(_ key: TableKey, from old: [String]) -> MigrationError {
-        let names = key.columns.map(\.text).joined(separator: ", ")
+        let names = key.order.joined(separator: ", ")
         let was = ", and was (\(old.joined(separator: ", "))) when the step began"
         return MigrationError(
             .stepFailed, "the primary key of table \(table) is (\(names))\(was)",
@@ -196,7 +206,9 @@ extension TableKey.Range {
 
     /// The rows behind a key; nil at the end.
     fileprivate func rest(after key: RowKey) -> Self? {
-        key.literals == upper.literals ? nil : Self(lower: key, isLowerDone: true, upper: upper)
+        // Two texts that Swift takes for equal may be two keys.
+        let isLast = key.literals.elementsEqual(upper.literals) { $0.utf8.elementsEqual($1.utf8) }
+        return isLast ? nil : Self(lower: key, isLowerDone: true, upper: upper)
     }
 
     /// The number of rows, if integers number them without gaps; nil for other keys.

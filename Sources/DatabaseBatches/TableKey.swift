@@ -8,12 +8,14 @@ import SchemaMigrations
 struct TableKey {
     let table: SQLName
     let columns: [SQLName]
+    /// The columns with what decides about their order, as in `name TEXT COLLATE NOCASE`.
+    let order: [String]
     /// The columns that may be NULL: SQLite allows that in keys other than `INTEGER PRIMARY KEY` (lang_createtable.html).
     private let nullable: [SQLName]
     /// The encoding of the database's texts.
     private let encoding: TextEncoding
     /// The condition for the rows that count; nil if all do.
-    private let condition: SQL?
+    private var condition: SQL?
 
     /// Reads the key of a table; nil if there is no such table.
     ///
@@ -25,10 +27,10 @@ struct TableKey {
         let found = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT type, wr FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE
+                    SELECT type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE
                     """), arguments: [table.text])
         guard let found, let type: String = found[0], let isWithoutRowID: Bool = found[1] else { return nil }
-        guard type == "table" else {
+        guard try type == "table" || type == "shadow" && !ShadowTables(db).contains(table) else {
             let kinds = ["virtual": "a virtual table", "shadow": "a table of a virtual table"]
             throw MigrationError(
                 .stepFailed, "\(table) is \(kinds[type] ?? "a \(type)"), whose rows have no key",
@@ -44,7 +46,14 @@ struct TableKey {
                 .stepFailed, "table \(table) has no primary key, and VACUUM may renumber its rows",
                 remedy: "Give the table a primary key first, or use `startingAt:` with a cursor of your own.")
         }
-        columns = key.map { SQLName($0[0] as String) }
+        let columns = key.map { SQLName($0[0] as String) }
+        self.columns = columns
+        order = columns.map { column in
+            let metadata = db.columnMetadata(column, of: table)
+            let affinity = Affinity(type: metadata.type, isStrict: found[2])
+            let isBinary = SQLName(metadata.collation) == "BINARY"
+            return "\(column.text) \(affinity.rawValue)\(isBinary ? "" : " COLLATE \(metadata.collation)")"
+        }
         // A key without an index is the row id.
         let hasIndex = try Bool.fetchOne(
             db.cachedStatement(
@@ -170,6 +179,16 @@ extension TableKey {
     func condition(_ key: RowKey) -> SQL {
         if key.hasNull, let nullCondition { return including(nullCondition) }
         return including(comparison("=", key))
+    }
+
+    /// Returns the key for fewer rows.
+    func leavingOut(_ rows: [RowKey]) -> TableKey {
+        var key = self
+        for row in rows {
+            let isOne: SQL = row.hasNull ? nullCondition ?? "0" : comparison("=", row)
+            key.condition = key.condition.map { "(\($0)\n) AND (\(isOne)) IS NOT TRUE" }
+        }
+        return key
     }
 
     /// The condition for those rows of a condition that count.

@@ -156,6 +156,28 @@ struct LateRowsTests {
         #expect(try old(database).isEmpty)
     }
 
+    @Test("visits them beside a row that is set aside, in each run")
+    func besideRowSetAside() throws {
+        let database = try open()
+        let fails = Locked(true)
+        func run() throws -> DeferredReport {
+            let manager = try manager(database) { db, rows in
+                if fails.withLock({ $0 }), try rows.ids(of: "photo", db).contains(10) { throw Mishap() }
+            }
+            try manager.migrate()
+            return try manager.runDeferred()
+        }
+        for late in ["(60, 'f')", "(5, 'x'), (99, 'y')", "(7, 'z')"] {
+            #expect(try run().pending.map(\.rowsSetAside) == [["10"]])
+            try insert(late, database)
+            #expect(try run().pending.map(\.rowsSetAside) == [["10"]])
+            #expect(try old(database) == [10])
+        }
+        fails.withLock { $0 = false }
+        #expect(try run().completed.versions == ["2.1"])
+        #expect(try old(database).isEmpty)
+    }
+
     @Test("names itself when its condition cannot be asked, and other steps run")
     func failing() throws {
         let database = try open()

@@ -172,8 +172,10 @@ extension DatabaseError {
     var isAboutSuspension: Bool { message == "Database is suspended" }
 
     /// True if the statement itself cannot be compiled, whatever rows it is about.
+    ///
+    /// Full-text search and the app's functions say the like of a row. GRDB's error has arguments if the statement was running.
     package var isAboutStatement: Bool {
-        guard resultCode == .SQLITE_ERROR, let message else { return false }
+        guard resultCode == .SQLITE_ERROR, arguments == nil, let message else { return false }
         return message.hasPrefix("no such ") || message.contains("syntax error")
             || message.contains("has no column named")
     }

@@ -97,7 +97,7 @@ extension SQLName {
 }
 
 /// The tables in which virtual tables store their contents (vtab.html, 2.1.1).
-struct ShadowTables {
+package struct ShadowTables {
     private let names: Set<SQLName>
 
     /// Finds the shadow tables of a database.
@@ -105,7 +105,7 @@ struct ShadowTables {
     /// SQLite takes a table for a shadow by its name alone. An app's own table may have such a name: `doc_content`
     /// beside a table `doc` of FTS5 without content. So each virtual table is created in an empty database, and only
     /// what its module creates there is a shadow.
-    init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         let tables = try Row.fetchAll(
             db,
             sql:
@@ -143,7 +143,7 @@ struct ShadowTables {
     }
 
     /// Returns whether a table is a shadow table.
-    func contains(_ table: SQLName) -> Bool { names.contains(table) }
+    package func contains(_ table: SQLName) -> Bool { names.contains(table) }
 
     /// Creates a virtual table, and returns the tables that it creates with it, or later.
     ///
