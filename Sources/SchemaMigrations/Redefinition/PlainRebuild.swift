@@ -22,11 +22,13 @@ extension TableChange {
                     "CREATE TABLE \(copy) AS SELECT \(aliases) FROM \(table.inMain); DROP TABLE \(table.inMain)"
             )
             try db.execute(sql: sql)
-            // What ON CONFLICT says of the table is not to drop or change a row.
-            try db.execute(
-                sql: """
-                    INSERT OR ABORT INTO \(table.inMain)(\(columns.sql)) SELECT * FROM \(copy); DROP TABLE \(copy)
-                    """)
+            // What ON CONFLICT says of the table is not to drop or change a row. Rows that break what was there before stop nothing.
+            try db.with(pragma: "ignore_check_constraints", 1) {
+                try db.execute(
+                    sql: """
+                        INSERT OR ABORT INTO \(table.inMain)(\(columns.sql)) SELECT * FROM \(copy); DROP TABLE \(copy)
+                        """)
+            }
             for object in objects { try db.execute(sql: object.sql) }
             guard let sequence else { return }
             try db.execute(sql: "DELETE FROM main.sqlite_sequence WHERE name = ?", arguments: [table])

@@ -19,7 +19,8 @@ extension TableChange {
         // A row that is short of one column is short of those after it.
         let changed = old.columns.indices.last { index in
             let (column, new) = (old.columns[index], new.columns[index])
-            return column.defaultValue != new.defaultValue && !column.isGenerated && column.keyPlace == 0
+            let isSame = column.defaultValue.map { Array($0.utf8) } == new.defaultValue.map { Array($0.utf8) }
+            return !isSame && !column.isGenerated && column.keyPlace == 0
         }
         guard let changed else { return true }
         let column = old.columns[changed].name
