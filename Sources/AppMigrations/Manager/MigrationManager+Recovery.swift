@@ -212,7 +212,7 @@ extension MigrationManager {
             let lock = try RunLock.take(name, of: store, waitingFor: patience)
             defer { lock.release() }
             // Before anything that may throw: with the lock, the death would be forgotten.
-            if lock.hasDied {
+            try lock.findDeaths {
                 do { try registration.findDeaths(waitingUpTo: patience) } catch let error as MigrationError
                     where error.isAboutDamage
                 {}
@@ -220,7 +220,7 @@ extension MigrationManager {
             let deferred = try store.lock(LockName.deferredRun(of: name), waitingUpTo: patience) { holder in
                 MigrationError(
                     .locked, "\(holder) is running deferred steps, and did not finish within \(patience)",
-                    remedy: "End runDeferred() first, by cancelling its task.", manager: name)
+                    remedy: "End runDeferred() first: cancel its task, and wait for its end.", manager: name)
             }
             defer { deferred.release() }
             try body()

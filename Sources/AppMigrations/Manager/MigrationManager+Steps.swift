@@ -36,8 +36,8 @@ extension MigrationManager {
     ///
     /// ```swift
     /// manager.whenMigratingToVersion("2.1") { context in
-    ///     if context.progress.isCancelled { throw CancellationError() }
-    ///     try importArchive(resuming: context.attempt > 1)
+    ///     if context.attempt > 1 { removeHalfImportedFiles() }
+    ///     try importFiles(observing: context.progress)
     /// }
     /// ```
     ///

@@ -26,7 +26,7 @@ extension RunInput {
 
         let lock = try lock()
         defer { lock.release() }
-        if lock.hasDied { try registration.findDeaths(waitingUpTo: patience) }
+        try lock.findDeaths { try registration.findDeaths(waitingUpTo: patience) }
         // Another process may have done it all while this one waited.
         let first = try plan(asking(look()))
         first.announce(to: caller)

@@ -4,9 +4,8 @@ import Foundation
 ///
 /// The lock is released with ``release()``, or when the run does not stop although the time has expired.
 final class RunLock: Sendable {
-    /// True if the last holder of the lock may have died in its run.
-    let hasDied: Bool
-    private let unlock: @Sendable () -> Void
+    private let hasDied: Bool
+    private let unlock: @Sendable (_ isEnd: Bool) -> Void
     private let endActivity: @Sendable () -> Void
 
     /// - Parameters:
@@ -20,21 +19,36 @@ final class RunLock: Sendable {
         hasDied = lock.hasDied
         let release = lock.release
         let isHeld = Locked(true)
-        let unlock: @Sendable () -> Void = {
+        let unlock: @Sendable (_ isEnd: Bool) -> Void = { isEnd in
             // Once: somebody else may hold the lock by a second call.
             let wasHeld = isHeld.withLock { isHeld in
                 defer { isHeld = false }
                 return isHeld
             }
-            if wasHeld { release() }
+            guard wasHeld else { return }
+            if isEnd { release() } else { release.abandon() }
         }
         self.unlock = unlock
-        endActivity = activity.begin(name, stop: stop, abandon: unlock)
+        // The process may be killed while it is suspended, and that is a death.
+        endActivity = activity.begin(name, stop: stop) { unlock(false) }
     }
 
     func release() {
-        unlock()
+        unlock(true)
         endActivity()
+    }
+
+    /// Finds deaths if the last holder of the lock may have died in its run.
+    ///
+    /// If they cannot be written down, the lock is released, and whoever takes it next finds them.
+    func findDeaths(_ find: () throws -> Void) throws {
+        guard hasDied else { return }
+        do {
+            try find()
+        } catch {
+            unlock(false)
+            throw error
+        }
     }
 
     /// Takes the lock, and waits on this thread while another run holds it.

@@ -130,8 +130,8 @@ final class StepRun {
         case .versionChange(let count):
             guard let from = context.from else { break }
             for index in 0..<count {
+                if index > 0, let reason = run.input.reasonToStop { throw reason }
                 try run.caller.runVersionChange(index, from: from, to: context.to)
-                if let reason = run.input.reasonToStop { throw reason }
             }
         }
         return nil

@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// ```swift
 /// manager.whenMigratingToVersion("1.1") { context in
-///     try importArchive(resuming: context.attempt > 1)
+///     if context.attempt > 1 { removeHalfImportedFiles() }
+///     try importFiles()
 /// }
 /// ```
 public struct MigrationContext: Sendable {
@@ -23,10 +24,10 @@ public struct MigrationContext: Sendable {
     /// The version that the step is registered for.
     public let version: AppVersion
 
-    /// The number of times that the step has been started since its last checkpoint, this time included.
+    /// One more than the number of times that the process has died in the step since its last checkpoint.
     ///
-    /// Above 1, the process died in an earlier attempt: the step's work may be half done, or done and not yet
-    /// recorded.
+    /// Above 1, the step's work may be half done, or done and not yet recorded. An attempt that threw or was cancelled does not
+    /// count: such a step knows that it ends, and tidies up.
     public let attempt: Int
 
     /// A Boolean value that indicates whether a later step has run already, because this one was added to the

@@ -40,17 +40,18 @@ package struct FileLock: Sendable {
             default: throw POSIXError.current
             }
         }
-        // A holder writes its process, for the message of anyone who finds the lock taken. It says here that it released
-        // the lock, so that whoever takes it next knows that it has not died.
+        // A holder writes its process, for the message of anyone who finds the lock taken. It says here that it has come to its
+        // end, so that whoever takes the lock next knows that it has not died.
         let wasReleased = (try? file.readToEnd()).map { String(decoding: $0, as: UTF8.self) } == Self.released
         Self.replaceContents(of: file, by: "\(ProcessInfo.processInfo.processIdentifier)\n")
-        return .acquired(wasReleased: wasReleased) {
-            Self.replaceContents(of: file, by: Self.released)
+        let release = LockRelease { isEnd in
+            if isEnd { Self.replaceContents(of: file, by: Self.released) }
             // Closing is not enough: a child that was forked meanwhile has the file open as well. The handle closes the
             // file when nobody can release the lock any more. A call of its `close` that failed would be repeated then,
             // and close what another thread has opened meanwhile.
             flock(file.fileDescriptor, LOCK_UN)
         }
+        return .acquired(wasReleased: wasReleased, release: release)
     }
 
     /// Takes the lock, runs the body and releases the lock.

@@ -30,9 +30,10 @@ package final class InMemoryStore: RecordStorage {
         guard contents.withLock({ $0.locked.insert(ManagerName(manager).key).inserted }) else {
             return .held(by: "this process")
         }
-        return .acquired { [contents] in
-            contents.withLock { _ = $0.locked.remove(ManagerName(manager).key) }
-        }
+        return .acquired(
+            release: LockRelease { [contents] _ in
+                contents.withLock { _ = $0.locked.remove(ManagerName(manager).key) }
+            })
     }
 
     /// Returns nothing: no history is kept.

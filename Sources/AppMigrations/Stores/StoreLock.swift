@@ -1,20 +1,36 @@
 /// The result of an attempt to lock a manager.
 package enum StoreLock: Sendable {
-    /// The lock is held until the closure is called.
+    /// The lock is held until it is released.
     ///
-    /// `wasReleased` is true if the last holder released the lock, so that it has not died while it held it;
+    /// `wasReleased` is true if the last holder released the lock at its end, so that it has not died while it held it;
     /// false if that is unknown.
-    case acquired(wasReleased: Bool = false, release: @Sendable () -> Void)
+    case acquired(wasReleased: Bool = false, release: LockRelease)
 
     /// Somebody else holds the lock. Says who, as far as that is known: `process 417`.
     case held(by: String)
+}
+
+/// Releases a lock.
+package struct LockRelease: Sendable {
+    private let unlock: @Sendable (_ isEnd: Bool) -> Void
+
+    /// - Parameter unlock: releases the lock, and says whether its holder has come to its end.
+    package init(_ unlock: @escaping @Sendable (_ isEnd: Bool) -> Void) {
+        self.unlock = unlock
+    }
+
+    /// Releases the lock: what ran under it has come to its end.
+    package func callAsFunction() { unlock(true) }
+
+    /// Releases the lock as if its holder had died: whoever takes it next looks for deaths.
+    package func abandon() { unlock(false) }
 }
 
 /// A lock that has been taken.
 struct HeldLock: Sendable {
     /// True if the last holder may have died while it held the lock.
     let hasDied: Bool
-    let release: @Sendable () -> Void
+    let release: LockRelease
 }
 
 extension StoreLock {

@@ -255,6 +255,7 @@ private enum MemoryLocks {
             held.append(key)
             return true
         }
-        return isFree ? .acquired { held.withLock { $0.removeAll { $0 == key } } } : .held(by: "this process")
+        guard isFree else { return .held(by: "this process") }
+        return .acquired(release: LockRelease { _ in held.withLock { $0.removeAll { $0 == key } } })
     }
 }

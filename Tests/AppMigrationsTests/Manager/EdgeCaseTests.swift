@@ -64,6 +64,31 @@ struct EdgeCaseTests {
         #expect(attempts == [1, 2])
     }
 
+    @Test("a death that cannot be written down is found by the next launch")
+    func deathNotWritten() throws {
+        var attempts: [Int] = []
+        var running = Data()
+        func migrate() throws {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" },
+                store: .jsonFile(at: url), options: MigrationOptions(lockTimeout: .milliseconds(50)))
+            manager.whenMigratingToVersion("2.0") { [url] context in
+                attempts.append(context.attempt)
+                running = try Data(contentsOf: url)
+            }
+            try manager.migrate()
+        }
+        try migrate()
+        // As after a death in the step: its start is written, and its lock was not released.
+        try running.write(to: url)
+        try Data("1\n".utf8).write(to: folder.file("migrations.json.Library.lock"))
+        try FileLock(at: folder.file("migrations.json.lock")).withLock(waitingFor: .zero) {
+            #expect(throws: MigrationError.self) { try migrate() }
+        }
+        try migrate()
+        #expect(attempts == [1, 2])
+    }
+
     @Test("a store opened through a symbolic link shares its locks with the file")
     func link() throws {
         let link = folder.file("link.json")

@@ -61,6 +61,28 @@ struct ExpiringActivityTests {
         end()
     }
 
+    @Test("leaves the lock of a run that does not stop as if the process had died in it")
+    func abandonedLock() throws {
+        let folder = try TemporaryFolder()
+        let store = try MigrationStore.jsonFile(at: folder.file("migrations.json"))
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: store)
+        var wasReleased: Bool?
+        manager.whenMigratingToVersion("2.0") { [system] in
+            system.expire()
+            while wasReleased == nil {
+                Thread.sleep(forTimeInterval: 0.001)
+                guard case .acquired(let known, let release) = try store.lock("Library") else { continue }
+                wasReleased = known
+                release()
+            }
+        }
+        ExpiringActivity.$current.withValue(activity(patience: .milliseconds(10))) {
+            _ = try? manager.migrate()
+        }
+        #expect(wasReleased == false)
+    }
+
     @Test("needs nothing to be asked where no process is suspended")
     func elsewhere() {
         ExpiringActivity(requestingTime: nil).begin("A", stop: { Issue.record("it was stopped") })()

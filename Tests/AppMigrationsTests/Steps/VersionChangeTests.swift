@@ -1,4 +1,5 @@
 import AppMigrations
+import Foundation
 import Testing
 
 @Suite("A closure for a version change", .timed)
@@ -46,6 +47,22 @@ struct VersionChangeTests {
         #expect(log.lines == [])
         try launch("2.0")
         #expect(log.lines == ["1.0 to 2.0", "again"])
+    }
+
+    @Test("does not run again if the launch is cancelled while the last one runs")
+    func cancelled() throws {
+        try launch("1.0")
+        for _ in 1...2 {
+            let manager = try MigrationManager(currentVersion: "2.0", adopting: .newApp, store: store)
+            let progress = manager.progress
+            manager.whenVersionChanges { _, _ in log.lines.append("first") }
+            manager.whenVersionChanges { _, _ in
+                log.lines.append("last")
+                progress.cancel()
+            }
+            try manager.migrate()
+        }
+        #expect(log.lines == ["first", "last"])
     }
 
     @Test("runs again at the next launch if it throws, and the steps do not")

@@ -101,12 +101,13 @@ struct BrokenStore: RecordStorage {
 
     func lock(_ manager: String) throws -> StoreLock {
         switch fault {
-        case .locksNothing: .acquired {}
+        case .locksNothing: .acquired(release: LockRelease { _ in })
         case .locksEverything: try base.lock("everything")
         case .locksUpToNUL: try base.lock(String(manager.prefix { $0 != "\0" }))
         case .neverReleases:
             switch try base.lock(manager) {
-            case .acquired(_, let release): .acquired { withExtendedLifetime(release) {} }
+            case .acquired(_, let release):
+                .acquired(release: LockRelease { _ in withExtendedLifetime(release) {} })
             case .held(let holder): .held(by: holder)
             }
         default: try base.lock(manager)

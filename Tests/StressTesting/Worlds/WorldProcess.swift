@@ -197,9 +197,10 @@ extension WorldProcess {
         let key = "\(store) \(name)"
         let wasReleased = device.locks[key] ?? false
         device.locks[key] = false
-        return .acquired(wasReleased: wasReleased) { [self] in
-            if !isDead { device.locks[key] = true }
+        let release = LockRelease { [self] isEnd in
+            if !isDead { device.locks[key] = isEnd }
         }
+        return .acquired(wasReleased: wasReleased, release: release)
     }
 }
 
