@@ -92,7 +92,7 @@ final class LaunchPlan: Sendable {
         // What is above the current version is not due.
         let isWhole = request.stop == nil
         weightAbove =
-            isWhole ? 0 : pending.reduce(0) { $0 + ($1.isAbove(request) ? $1.weight : 0) }
+            isWhole ? 0 : pending.reduce(0) { $0 + (request.stopsBelow($1.step.version) ? $1.weight : 0) }
         var deferred: [PendingStep] = []
         if pending.contains(where: { $0.step.isDeferred }) || !held.isEmpty {
             if !deadlines.isEmpty || !held.isEmpty {
@@ -109,7 +109,7 @@ final class LaunchPlan: Sendable {
             deferred = pending.filter(waits).inOrder { $0.step.runsBefore($1.step) }
             pending.removeAll(where: waits)
         }
-        if !isWhole { pending.removeAll { $0.isAbove(request) } }
+        if !isWhole { pending.removeAll { request.stopsBelow($0.step.version) } }
         if pending.count > 1 { pending = pending.inOrder { $0.step.runsBefore($1.step) } }
         if !isHeldBack, let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending
@@ -212,13 +212,6 @@ final class LaunchPlan: Sendable {
 }
 
 extension LaunchPlan.PendingStep {
-    /// Returns true if the launch stops below the step.
-    ///
-    /// What empties a new install comes before every other step, whatever its version is.
-    fileprivate func isAbove(_ request: LaunchRequest) -> Bool {
-        step.onFreshInstall != .only && request.stopsBelow(step.version)
-    }
-
     /// Returns true if others wait for the step while a downgrade of its place keeps it from running.
     ///
     /// What has to be undone runs.

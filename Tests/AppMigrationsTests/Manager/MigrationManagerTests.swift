@@ -245,18 +245,6 @@ struct MigrationManagerTests {
         #expect(log.lines == [])
     }
 
-    @Test("migrate(through:) empties a new install first, whatever the version of the step is")
-    func throughWithOnly() throws {
-        let manager = try MigrationManager(
-            name: "Library", currentVersion: "1.2", adopting: .newApp, store: .inMemory())
-        var lines: [String] = []
-        manager.whenMigratingToVersion("1.0", onFreshInstall: .run) { lines.append("make the key") }
-        manager.whenMigratingToVersion("1.2", onFreshInstall: .only) { lines.append("empty the keychain") }
-        #expect(try manager.migrate(through: "1.0").completed.versions == ["1.2", "1.0"])
-        try manager.migrate()
-        #expect(lines == ["empty the keychain", "make the key"])
-    }
-
     @Test("migrate(through:) refuses a version above the current one")
     func throughAbove() throws {
         let manager = try MigrationManager(
