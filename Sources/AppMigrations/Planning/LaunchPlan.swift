@@ -214,10 +214,10 @@ final class LaunchPlan: Sendable {
 extension LaunchPlan.PendingStep {
     /// Returns true if others wait for the step while a downgrade of its place keeps it from running.
     ///
-    /// What has to be undone runs.
+    /// What has to be undone runs, and what a schema step would only write into the ledger can wait.
     fileprivate func isAwaited(_ request: LaunchRequest) -> Bool {
         step.isDeferred
-            || step.onFreshInstall != .only && schema.undo.isEmpty
+            || step.onFreshInstall != .only && schema.undo.isEmpty && remaining != 0
                 && step.version <= request.current.ceiling
     }
 }

@@ -1,4 +1,5 @@
 import AppMigrations
+import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
@@ -56,6 +57,32 @@ struct CorrectedDownTests {
         _ = try launch("1.1", down: Self.wrong)
         _ = try launch("1.1", down: Self.right, role: .waitsForApp)
         #expect(try down() == Self.wrong)
+    }
+
+    @Test("keeps no later step waiting in an older app, whose database has come from a newer one")
+    func waitingStep() throws {
+        func manager(_ version: AppVersion, _ name: String, down: String) throws -> MigrationManager {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: version, adopting: .newApp,
+                store: .jsonFile(at: app.folder.file("\(name).json")),
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            let schema = try SchemaMigrator(
+                migrations: [
+                    SQLMigration(version: 1, name: "book", sql: "CREATE TABLE book(id)", down: down)
+                ],
+                options: SchemaOptions(newerDatabases: .rollBack))
+            manager.whenMigratingToVersion(
+                "1.0", migrate: schema, in: try DatabaseQueue(path: app.folder.path("\(name).sqlite")))
+            manager.whenMigratingToVersion("1.1") { [log = app.log] in log.add("step 1.1") }
+            return manager
+        }
+        try manager("1.0", "here", down: "SELECT 1").migrate()
+        try manager("2.0", "there", down: "DROP TABLE book").migrate()
+        try FileManager.default.removeItem(at: app.folder.file("here.sqlite"))
+        try FileManager.default.moveItem(
+            at: app.folder.file("there.sqlite"), to: app.folder.file("here.sqlite"))
+        #expect(try manager("1.1", "here", down: "SELECT 1").migrate().completed.versions == ["1.1"])
+        #expect(app.log.lines == ["step 1.1"])
     }
 
     @Test("is not written by an older build, whose down migration may be the one with the mistake")
