@@ -38,7 +38,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         return (
             PendingSchema(
                 apply: covered.filter { !applied.contains($0) },
-                correctsLedger: try !CompatibleMigrations.contains(compatible.intersection(applied), db),
+                writesLedger: try !CompatibleMigrations.contains(compatible.intersection(applied), db),
                 covered: covered.count),
             newer
         )

@@ -125,24 +125,25 @@ package struct PendingSchema: Sendable, Equatable {
     package var undo: [String]
     /// The versions that it will apply.
     package var apply: [String]
-    /// True if it will write into the ledger what has been corrected since: how migrations are undone.
-    package var correctsLedger: Bool
+    /// True if it will write what the ledger lacks besides: the versions at which the database was adopted, or down migrations
+    /// that were corrected.
+    package var writesLedger: Bool
     /// The number of migrations up to its target, whether they are applied or not.
     package var covered: Int
     /// True if some of its migrations are applied that no schema step before it applies.
     package var hasBegun = false
 
     package init(
-        undo: [String] = [], apply: [String] = [], correctsLedger: Bool = false, covered: Int = 0
+        undo: [String] = [], apply: [String] = [], writesLedger: Bool = false, covered: Int = 0
     ) {
         self.undo = undo
         self.apply = apply
-        self.correctsLedger = correctsLedger
+        self.writesLedger = writesLedger
         self.covered = covered
     }
 
     /// True if it will do nothing.
-    var isEmpty: Bool { count == 0 && !correctsLedger }
+    var isEmpty: Bool { count == 0 && !writesLedger }
 
     var count: Int { undo.count + apply.count }
 }

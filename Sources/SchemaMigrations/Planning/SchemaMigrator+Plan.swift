@@ -25,9 +25,9 @@ extension SchemaMigrator {
             try checkBaselineIsLowest(db, ledger)
             let isUndone = undoesNewer(in: ledger)
             return SchemaPlan(
-                pending: pending(in: ledger, upTo: target).pending, isAdoption: !ledger.unmarked.isEmpty,
-                correctsDownMigrations: try options.newerDatabases == .rollBack
-                    && !correctedDownMigrations(db, ledger).isEmpty,
+                pending: pending(in: ledger, upTo: target).pending,
+                writesLedger: try !ledger.unmarked.isEmpty
+                    || options.newerDatabases == .rollBack && !correctedDownMigrations(db, ledger).isEmpty,
                 isForNewDatabase: ledger.isNew, undo: isUndone ? ledger.newer.reversed() : [],
                 newer: isUndone ? [] : ledger.newer.map(\.version))
         }

@@ -5,10 +5,8 @@ import GRDB
 struct SchemaPlan {
     /// The versions to apply, ascending.
     var pending: [SchemaVersion] = []
-    /// True if the run has to write the ledger of an adopted database.
-    var isAdoption = false
-    /// True if the run has to write corrected down migrations into the ledger.
-    var correctsDownMigrations = false
+    /// True if the run has to write what the ledger lacks besides: adopted versions, or corrected down migrations.
+    var writesLedger = false
     /// True if the database has neither a ledger nor tables, and so may start from a snapshot.
     var isForNewDatabase = false
     /// The unknown migrations to undo first, newest first.
@@ -17,5 +15,5 @@ struct SchemaPlan {
     var newer: [SchemaVersion] = []
 
     /// True if the run has nothing to do.
-    var isSettled: Bool { pending.isEmpty && undo.isEmpty && !isAdoption && !correctsDownMigrations }
+    var isSettled: Bool { pending.isEmpty && undo.isEmpty && !writesLedger }
 }

@@ -33,14 +33,10 @@ final class SQLSchemaStep: DatabaseSchemaStep {
 
     func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
         let plan = try migrator.plan(for: db, upTo: target)
-        // A schema step without pending migrations does not run, so nothing else would notice a wrong adoption.
-        if plan.isAdoption, plan.pending.isEmpty {
-            _ = try migrator.verifyAdoption(db, migrator.ledger(of: db))
-        }
         return (
             PendingSchema(
                 undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" },
-                correctsLedger: plan.correctsDownMigrations,
+                writesLedger: plan.writesLedger,
                 covered: migrator.migrations.count { migration in
                     target.map { migration.version <= $0 } ?? true
                 }),

@@ -48,17 +48,17 @@ extension SQLiteStore: MigrationPlace {
     ) throws -> (pending: [PendingSchema], newer: [String]) {
         var covered: Set<String> = []
         var newer: [String] = []
-        var (isCorrected, applied) = (false, 0)
+        var (isWritten, applied) = (false, 0)
         let pending = try schemaSteps.map { schemaStep in
             guard let found = try (schemaStep as? any DatabaseSchemaStep)?.look(db) else {
                 return PendingSchema()
             }
             newer = found.newer
             func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
-            defer { isCorrected = isCorrected || found.pending.correctsLedger }
+            defer { isWritten = isWritten || found.pending.writesLedger }
             var pending = PendingSchema(
                 undo: found.pending.undo.filter(isLeft), apply: found.pending.apply.filter(isLeft),
-                correctsLedger: found.pending.correctsLedger && !isCorrected)
+                writesLedger: found.pending.writesLedger && !isWritten)
             let appliedHere = found.pending.covered - found.pending.apply.count
             pending.hasBegun = appliedHere > applied
             applied = max(applied, appliedHere)
