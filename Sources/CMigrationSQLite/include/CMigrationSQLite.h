@@ -96,6 +96,10 @@ int app_migrations_is_autoincremented(
 /// not know it (https://sqlite.org/c3ref/c_dbconfig_defensive.html). A negative value changes nothing.
 int app_migrations_setting(app_migrations_connection *connection, int setting, int value);
 
+/// 1 if the open transaction writes an attached database that is a file, and not in memory
+/// (https://sqlite.org/c3ref/txn_state.html).
+int app_migrations_is_written(app_migrations_connection *connection, const char *schema);
+
 // What stands in for what an app adds to a connection. The name is taken only if the connection has nothing of that name.
 
 /// A way to compare texts.

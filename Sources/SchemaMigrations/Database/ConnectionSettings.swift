@@ -25,11 +25,11 @@ struct ConnectionSettings {
     /// The values, without the pragmas that this SQLite does not know.
     private let values: [String: DatabaseValue]
     /// The attached databases.
-    private let schemas: Set<SQLName>
+    let attached: AttachedDatabases
 
     init(_ db: Database) throws {
         values = try Self.values(db)
-        schemas = try SQLName.fetchSet(db, sql: Self.schemas)
+        attached = try AttachedDatabases(db)
     }
 
     /// Puts back the settings that have changed.
@@ -56,21 +56,6 @@ struct ConnectionSettings {
     private static func values(_ db: Database) throws -> [String: DatabaseValue] {
         try pragmas.reduce(into: [:]) { values, pragma in
             values[pragma] = try DatabaseValue.fetchOne(db, sql: "PRAGMA \(pragma)")
-        }
-    }
-
-    // MARK: Attached databases
-
-    private static let schemas = "SELECT name FROM pragma_database_list"
-
-    /// Detaches the databases that have been attached since.
-    ///
-    /// Works only outside transactions (lang_detach.html).
-    func detachOthers(_ db: Database) throws {
-        for schema in try SQLName.fetchAll(db.cachedStatement(sql: Self.schemas))
-        where !schemas.contains(schema) {
-            // SQLite creates the schema of temporary objects when it is needed.
-            if schema != "temp" { try db.execute(sql: "DETACH \(schema.sql)") }
         }
     }
 }

@@ -150,6 +150,7 @@ extension MigrationJob {
                     }
                     try interrupter.check()
                 }
+                try settings?.attached.checkOthers(db)
             }
         }
     }

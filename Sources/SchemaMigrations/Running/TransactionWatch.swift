@@ -45,14 +45,16 @@ package final class TransactionWatch: TransactionObserver {
 }
 
 extension TransactionWatch {
-    /// Runs a body in an open transaction, and makes sure that the transaction stays open.
+    /// Runs a body in an open transaction, and makes sure that the transaction stays open and can be committed as one.
     ///
     /// - Parameter ended: the error to throw if the body ends the transaction, unless the device or a cancellation
     ///   made it fail.
     func keepOpen(_ db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void)
         throws
     {
+        let attached = try AttachedDatabases(db)
         try observe(db) { try refuseEnd(of: db, orThrow: ended(), body) }
+        try attached.checkOthers(db)
     }
 
     /// Runs a body while the watch observes the connection.

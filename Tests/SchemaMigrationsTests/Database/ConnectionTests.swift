@@ -183,6 +183,60 @@ struct ConnectionTests {
         #expect(try queue.strings("SELECT name FROM pragma_database_list WHERE name <> 'temp'") == ["main"])
     }
 
+    /// Makes a database in which rows are put away, and returns the statement that attaches it.
+    private func archive(_ journalMode: String) throws -> String {
+        let archive = try folder.queue("archive.sqlite")
+        try archive.execute(
+            "PRAGMA journal_mode = \(journalMode); CREATE TABLE entry(x); INSERT INTO entry VALUES (1)")
+        try archive.close()
+        return "ATTACH '\(folder.path("archive.sqlite"))' AS archive; "
+    }
+
+    @Test(
+        "commits no other database, which SQLite does by itself if one has a write-ahead log",
+        .needs(.clearText), arguments: [("WAL", "DELETE"), ("DELETE", "WAL"), ("WAL", "WAL")], [false, true])
+    func separateCommits(modes: (String, String), isCode: Bool) throws {
+        let attach = try archive(modes.1)
+        try queue.execute(
+            "PRAGMA journal_mode = \(modes.0); CREATE TABLE entry(x); INSERT INTO entry VALUES (2)")
+        let move = attach + "INSERT INTO archive.entry SELECT * FROM entry; DELETE FROM entry"
+        let schema = try SchemaMigrator(
+            migrations: [
+                CodeMigration(1, sql: "SELECT 1"),
+                isCode ? CodeMigration(2, sql: move) : SQLMigration(version: 2, name: "move", sql: move),
+            ], adopting: SchemaAdoption { _ in 1 })
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .stepFailed)
+        #expect(error.schemaVersion == 2)
+        #expect(
+            error.description == """
+                \(isCode ? "Code2" : "2_move.sql"): writes the attached database archive, which cannot be committed together \
+                with this one in WAL mode. Copy the rows through a connection of its own, in a step that can run again, and \
+                delete them here in a later migration.
+                """)
+        #expect(try queue.integers("SELECT x FROM entry") == [2])
+        #expect(try queue.ledger() == [1])
+        #expect(try folder.queue("archive.sqlite").integers("SELECT x FROM entry") == [1])
+    }
+
+    @Test(
+        "reads another database in any mode, and writes it where both have a rollback journal",
+        .needs(.clearText), arguments: [("WAL", true), ("DELETE", true), ("DELETE", false)])
+    func commonCommit(journalMode: String, onlyReads: Bool) throws {
+        let attach = try archive(journalMode)
+        try queue.execute("PRAGMA journal_mode = \(journalMode); CREATE TABLE entry(x)")
+        let schema = try folder.migrator(
+            [
+                "1_a.sql": "SELECT 1",
+                "2_b.sql": attach + "INSERT INTO entry SELECT x FROM archive.entry;"
+                    + (onlyReads ? "" : "DELETE FROM archive.entry"),
+            ], adopting: SchemaAdoption { _ in 1 })
+        #expect(try schema.migrate(queue).applied == [2])
+        #expect(try queue.integers("SELECT x FROM entry") == [1])
+        #expect(
+            try folder.queue("archive.sqlite").integers("SELECT x FROM entry") == (onlyReads ? [1] : []))
+    }
+
     // MARK: What other tables need
 
     @Test(

@@ -50,6 +50,24 @@ struct StepTransactionTests {
         try upgrade.migrate(body)
     }
 
+    @Test(
+        "commits no other database, which SQLite does by itself if one has a write-ahead log",
+        .needs(.clearText))
+    func attached() throws {
+        let archive = try app.folder.queue("archive.sqlite")
+        try archive.execute("PRAGMA journal_mode = WAL; CREATE TABLE entry(x)")
+        let path = archive.path
+        let error = try #require(throws: MigrationError.self) {
+            try migrate { db in
+                try db.execute(
+                    sql: "ATTACH '\(path)' AS archive; INSERT INTO archive.entry VALUES (1)")
+            }
+        }
+        #expect(error.code == .stepFailed)
+        #expect(error.message.contains("writes the attached database archive, which cannot"), "\(error)")
+        #expect(try archive.integers("SELECT x FROM entry") == [])
+    }
+
     @Test("that a conflict rolled back is an error, and the step runs again")
     func conflict() throws {
         let error = try #require(throws: MigrationError.self) {

@@ -1,0 +1,47 @@
+import AppMigrations
+import CMigrationSQLite
+import GRDB
+
+/// The databases of a connection, of which those can be told that are attached later.
+struct AttachedDatabases {
+    private let names: Set<SQLName>
+
+    init(_ db: Database) throws { names = Set(try Self.fetchAll(db)) }
+
+    /// Detaches the databases that have been attached since.
+    ///
+    /// Works only outside transactions (lang_detach.html).
+    func detachOthers(_ db: Database) throws {
+        for name in try others(db) { try db.execute(sql: "DETACH \(name.sql)") }
+    }
+
+    /// Throws an error if the open transaction writes a database that has been attached since, and SQLite would commit it
+    /// by itself.
+    ///
+    /// lang_attach.html: if one of the databases has a write-ahead log, a crash in the middle of the commit, or a full disk,
+    /// can leave the changes in some of the files and not in others.
+    func checkOthers(_ db: Database) throws {
+        for name in try others(db) where app_migrations_is_written(db.sqliteConnection, name.text) != 0 {
+            let modes = try ["main", name.sql].map { schema in
+                try String.fetchOne(db, sql: "PRAGMA \(schema).journal_mode")
+            }
+            guard modes.contains("wal") else { continue }
+            throw MigrationError(
+                .stepFailed,
+                "writes the attached database \(name.text), which cannot be committed together with this one in WAL mode",
+                remedy: """
+                    Copy the rows through a connection of its own, in a step that can run again, and delete them here in a \
+                    later migration.
+                    """)
+        }
+    }
+
+    private func others(_ db: Database) throws -> [SQLName] {
+        // SQLite creates the schema of temporary objects when it is needed.
+        try Self.fetchAll(db).filter { !names.contains($0) && $0 != "temp" }
+    }
+
+    private static func fetchAll(_ db: Database) throws -> [SQLName] {
+        try SQLName.fetchAll(db.cachedStatement(sql: "SELECT name FROM pragma_database_list"))
+    }
+}
