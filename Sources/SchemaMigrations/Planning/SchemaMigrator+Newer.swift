@@ -24,7 +24,26 @@ extension SchemaMigrator {
 
     /// Returns true if the unknown migrations of a database are to be undone, and can be.
     func undoesNewer(in ledger: Ledger) -> Bool {
-        options.newerDatabases == .rollBack && ledger.newer.allSatisfy(\.canBeUndone)
+        options.newerDatabases == .rollBack && reasonNotToUndo(ledger) == nil
+    }
+
+    /// Returns the reason why the unknown migrations of a database cannot be undone in one transaction; nil if they can.
+    private func reasonNotToUndo(_ ledger: Ledger) -> String? {
+        let scripts = ledger.newer.map { try? UnknownMigration(applied: $0).downScript() }
+        let irreversible = zip(ledger.newer, scripts).filter { $1 == nil }.map(\.0.title)
+        if !irreversible.isEmpty { return "the ledger cannot undo \(irreversible.joined(separator: ", "))" }
+        // Without what the database began with, nothing of it is left.
+        if beganAboveAll(ledger), let first = ledger.newer.first {
+            return "the database began with \(first.title)"
+        }
+        let modes = Set(scripts.map(\.?.settings.foreignKeys))
+        return modes.count > 1 ? "their down migrations use different foreign-key modes" : nil
+    }
+
+    /// Returns true if a database began above every known migration: a newer build may have squashed them.
+    func beganAboveAll(_ ledger: Ledger) -> Bool {
+        guard let floor = ledger.floor, let latest = versions.last else { return false }
+        return floor > latest
     }
 
     /// Throws an error if this migrator must leave a database to a newer app.
@@ -33,12 +52,12 @@ extension SchemaMigrator {
         let strange = ledger.newer.filter { !$0.isCompatible }
         guard !strange.isEmpty else { return }
         let titles = strange.map(\.title).joined(separator: ", ")
-        let irreversible = ledger.newer.filter { !$0.canBeUndone }.map(\.title).joined(separator: ", ")
+        let reason = options.newerDatabases == .rollBack ? reasonNotToUndo(ledger) : nil
         throw MigrationError(
             .newerThanThisProcess,
             """
             The database has had migrations that are unknown and not compatible: \(titles)\
-            \(options.newerDatabases == .rollBack ? "; the ledger cannot undo \(irreversible)" : "")
+            \(reason.map { "; \($0)" } ?? "")
             """,
             remedy: """
                 A newer version of the app has applied them: update the app. If their files were removed, put them back. \

@@ -84,6 +84,7 @@ extension SchemaMigrator {
     }
 
     private func checkIsOurs(_ ledger: Ledger, _ baseline: Baseline?) throws {
+        if beganAboveAll(ledger) { return }
         let replaced = baseline?.versions ?? []
         if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: replaced.union(versions)) {
             let count = ledger.applied.count

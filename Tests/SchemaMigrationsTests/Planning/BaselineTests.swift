@@ -175,6 +175,40 @@ struct BaselineTests {
         #expect(try schema(3).migrate(queue).applied == [4])
     }
 
+    /// A newer build's files: a baseline above all files of the older build.
+    private static let newer = [
+        "5_baseline.sql": "-- replaces: 1 a\n-- replaces: 2 b\n-- replaces: 5 e\nCREATE TABLE a(x)",
+        "5_baseline.down.sql": "DROP TABLE a", "6_f.sql": "CREATE TABLE f(x)",
+        "6_f.down.sql": "DROP TABLE f",
+    ]
+
+    @Test(
+        "makes a database that an older build takes for newer, and does not undo",
+        arguments: [SchemaOptions.NewerDatabaseRule.refuse, .rollBack])
+    func newerBaseline(rule: SchemaOptions.NewerDatabaseRule) throws {
+        try migrator(Self.newer, "newer").migrate(queue)
+        var older = try before
+        older.options.newerDatabases = rule
+        let error = try failure { try older.migrate(queue) }
+        #expect(error.code == .newerThanThisProcess)
+        #expect(
+            error.message == """
+                The database has had migrations that are unknown and not compatible: 5_baseline, 6_f\
+                \(rule == .rollBack ? "; the database began with 5_baseline" : "").
+                """)
+        #expect(try queue.tables() == ["a", "f"])
+    }
+
+    @Test("makes a database to which an older build adds nothing, if it may go on")
+    func allowedNewerBaseline() throws {
+        try migrator(Self.newer, "newer").migrate(queue)
+        var older = try before
+        older.options.newerDatabases = .allow
+        let report = try older.migrate(queue)
+        #expect(report.applied == [])
+        #expect(report.newer == [5, 6])
+    }
+
     @Test("refuses a database of another set")
     func differentSet() throws {
         try SchemaMigrator(migrations: [CodeMigration(7, sql: "")]).migrate(queue)

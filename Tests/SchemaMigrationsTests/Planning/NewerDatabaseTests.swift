@@ -181,6 +181,20 @@ struct NewerDatabaseTests {
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }
 
+    @Test("stays as it is if the down migrations cannot share a transaction")
+    func differentModes() throws {
+        try migrateAsNewer([
+            "3_author.sql": "ALTER TABLE book ADD COLUMN author TEXT",
+            "4_tag.down.sql": "-- migrations: foreign-keys=immediate\nDROP TABLE tag",
+        ])
+        let error = try failure { try older([:], .rollBack).migrate(queue) }
+        #expect(error.code == .newerThanThisProcess)
+        #expect(
+            error.message.hasSuffix(
+                "not compatible: 3_author; their down migrations use different foreign-key modes."))
+        #expect(try queue.ledger() == [1, 2, 3, 4])
+    }
+
     @Test("goes on as it is if it cannot be undone, and every unknown migration is compatible")
     func compatibleInstead() throws {
         try migrateAsNewer(["4_tag.down.sql": nil])
