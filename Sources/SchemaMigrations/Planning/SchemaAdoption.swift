@@ -83,7 +83,9 @@ public struct SchemaAdoption: Sendable {
             let means =
                 versions
                 ?? Dictionary(
-                    migrator.versions.map { (Int($0), $0) }, uniquingKeysWith: { first, _ in first })
+                    // No number of 32 bits means a timestamp.
+                    migrator.versions.compactMap { version in Int(exactly: version).map { ($0, version) } },
+                    uniquingKeysWith: { first, _ in first })
             // SQLite's own number says nothing, unless the app's ladder began later than its tables.
             if number == 0, versions?[0] == nil { return nil }
             return try version(of: number, in: means, by: "user_version says")
