@@ -72,7 +72,11 @@ final class MigrationGroup {
 
     /// Returns whether the job, or the one before it, commits alone.
     private func isSeparate(_ job: MigrationJob) -> Bool {
-        timeLimit != nil && !done.isEmpty && (job.commitsAlone || holdsAlone)
+        guard timeLimit != nil else { return false }
+        // Another process may have applied the files with which the group was to begin. Where nothing is inspected
+        // beforehand, a problem of old would make the migration in Swift run twice.
+        if job.isCode, suspects == nil { return true }
+        return !done.isEmpty && (job.commitsAlone || holdsAlone)
     }
 
     private var isTimeOver: Bool {

@@ -97,6 +97,40 @@ struct CodeCommitsTests {
         #expect(try queue.strings("SELECT text FROM message") == ["orphan", "hello"])
     }
 
+    @Test("follows one run, also if another process has just applied the file before it")
+    func raced() throws {
+        let tables = SQLMigration(
+            version: 1, name: "tables",
+            sql: """
+                CREATE TABLE sender(id INTEGER PRIMARY KEY);
+                CREATE TABLE message(id INTEGER PRIMARY KEY, sender REFERENCES sender, text);
+                """)
+        let sender = SQLMigration(version: 2, name: "sender", sql: "INSERT INTO sender VALUES (1)")
+        try SchemaMigrator(migrations: [tables]).migrate(queue)
+        try queue.execute("PRAGMA foreign_keys = OFF; INSERT INTO message VALUES (1, 7, 'orphan')")
+        let other = try folder.queue()
+        let others = try SchemaMigrator(migrations: [tables, sender])
+        let hasRaced = Locked(false)
+        let count = Locked(0)
+        queue.writeWithoutTransaction { db in
+            db.trace { event in
+                // The run has its plan by now, and no lock.
+                guard event.description.hasPrefix("PRAGMA foreign_keys = "), !hasRaced.withLock({ $0 })
+                else { return }
+                hasRaced.withLock { $0 = true }
+                _ = try? others.migrate(other)
+            }
+        }
+        let importing = CodeMigration(3, "Import") { db in
+            count.withLock { $0 += 1 }
+            try db.execute(sql: "INSERT INTO message VALUES (NULL, 1, 'hello')")
+        }
+        let report = try SchemaMigrator(migrations: [tables, sender, importing]).migrate(queue)
+        #expect(report.applied == [3])
+        #expect(report.warnings == ["1 row of table message whose sender refers to no row of sender."])
+        #expect(count.withLock { $0 } == 1)
+    }
+
     @Test("does not come if it leaves an orphan of its own")
     func orphan() throws {
         let count = Locked(0)
