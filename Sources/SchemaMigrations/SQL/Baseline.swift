@@ -22,7 +22,8 @@ package struct Baseline: Sendable {
     package init?(_ text: String) {
         var versions: Set<SchemaVersion> = []
         var release: String?
-        var rest = Substring(text)
+        // An editor may have begun the file with a byte order mark.
+        var rest = text.drop { $0 == "\u{FEFF}" }
         // The statements that follow may be long, and every launch may ask.
         while rest.hasPrefix("--") {
             let line = rest.prefix { !$0.isNewline }

@@ -209,6 +209,14 @@ struct BaselineTests {
         #expect(report.newer == [5, 6])
     }
 
+    @Test("refuses a database below it, also if it was saved with a byte order mark")
+    func byteOrderMark() throws {
+        try before.migrate(queue, upTo: 2)
+        var files = Self.squashed
+        files["3_baseline.sql"] = "\u{FEFF}" + (files["3_baseline.sql"] ?? "")
+        #expect(try failure { try migrator(files, "marked").migrate(queue) }.code == .tooOld)
+    }
+
     @Test("refuses a database of another set")
     func differentSet() throws {
         try SchemaMigrator(migrations: [CodeMigration(7, sql: "")]).migrate(queue)
