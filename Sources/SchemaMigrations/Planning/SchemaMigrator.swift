@@ -24,7 +24,7 @@ public struct SchemaMigrator: Sendable {
     /// The versions of all known migrations, ascending.
     let versions: [SchemaVersion]
 
-    let adopting: SchemaAdoption?
+    private(set) var adopting: SchemaAdoption?
     package private(set) var snapshotURL: URL?
 
     /// Creates a migrator for the `.sql` files of a folder, and migrations written in Swift.
@@ -140,11 +140,14 @@ public struct SchemaMigrator: Sendable {
         snapshotURL = snapshot
     }
 
-    /// Returns a migrator of the same migrations for a scratch database, with default options.
+    /// Returns a migrator of the same migrations for a scratch database, with default options and without adoption.
+    ///
+    /// The app's configuration may create a table there, and `.matchingSchema` would need another scratch database.
     package func with(snapshot: URL?) -> SchemaMigrator {
         var copy = self
         copy.snapshotURL = snapshot
         copy.options = SchemaOptions()
+        copy.adopting = nil
         return copy
     }
 }

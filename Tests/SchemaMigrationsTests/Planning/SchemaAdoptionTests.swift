@@ -96,6 +96,15 @@ struct SchemaAdoptionTests {
             """)
     }
 
+    @Test("finds no version if the app's configuration creates tables in every database")
+    func matchingPreparedSchema() throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS cache(x)") }
+        let queue = try folder.queue("prepared.sqlite", configuration)
+        let schema = try folder.migrator(Self.files, adopting: .matchingSchema)
+        #expect(try failure { try schema.migrate(queue) }.code == .undecided)
+    }
+
     @Test("takes PRAGMA user_version for a version")
     func plainUserVersion() throws {
         try expectRefusal(.userVersion(), Self.unmanaged)
