@@ -338,10 +338,14 @@ final class SchemaRun {
             try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
                 if try prepareLedger().needs(job) {
                     try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
+                    if job.direction == .down { try restarting.restart(db) }
                 }
                 try db.notifyObservers(of: .anything)
             }
-            report.applied.append(job.version)
+            switch job.direction {
+            case .up: report.applied.append(job.version)
+            case .down: report.undone.append(job.version)
+            }
         }
         progress?.advance(job)
     }

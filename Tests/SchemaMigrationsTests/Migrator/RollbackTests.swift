@@ -48,6 +48,15 @@ struct RollbackTests {
         #expect(try queue.tables() == ["a", "b", "c", "d", "steps"])
     }
 
+    @Test("undoes a file without a transaction, too")
+    func alone() throws {
+        let schema = try migrator(
+            Self.files.merging(["2_b.down.sql": "-- migrations: transaction=none\nDROP TABLE b"]) { $1 })
+        try schema.migrate(queue)
+        #expect(try schema.rollback(queue, to: 1) == [4, 3, 2])
+        #expect(try queue.ledger() == [1])
+    }
+
     @Test("calls a migration's rollback closure")
     func closure() throws {
         let shelves = CodeMigration(1, "add_shelves") { db in
