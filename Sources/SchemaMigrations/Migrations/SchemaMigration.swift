@@ -36,6 +36,9 @@ public protocol SchemaMigration: Sendable {
     ///
     /// Runs inside the transaction that also records the migration, so it must neither end that transaction
     /// nor begin another one. If it throws, SQLite rolls back everything that it did.
+    ///
+    /// It also runs on empty databases in memory, where tools and tests, ``SchemaAdoption/matchingSchema`` and
+    /// ``SchemaOptions/differentSchemas`` compare schemas.
     func migrate(_ db: Database) throws
 }
 
