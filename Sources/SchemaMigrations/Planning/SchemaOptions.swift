@@ -122,7 +122,8 @@ public struct SchemaOptions: Sendable {
         /// The migrator undoes the unknown migrations, newest first, by the down migrations that the ledger keeps: all of
         /// them in one transaction, or none. Rows that only the newer schema can hold are lost.
         ///
-        /// For your own devices. If one of them has no down migration there, this is the same as `refuse`.
+        /// For your own devices. If one of them has no down migration there, if two need different modes of foreign keys, or if
+        /// the database began with them, this is the same as `refuse`.
         case rollBack
 
         /// The migrator applies what is pending, whatever the unknown migrations have changed.
