@@ -32,7 +32,7 @@ package struct JSONStore: RecordStorage {
         name = url.lastPathComponent
         self.durability = durability
         file = DurableFile(at: url.resolvingSymlinksInPath())
-        if try !oldURLs.isEmpty && hasFolder { try moveHere(from: oldURLs) }
+        if !oldURLs.isEmpty { try moveHere(from: oldURLs) }
     }
 
     /// True unless there is no folder for the file.
@@ -44,7 +44,7 @@ package struct JSONStore: RecordStorage {
         guard try !hasFolder else { return }
         throw MigrationError(
             .misuse, "\(name): the folder \(file.folder.path) does not exist.",
-            remedy: "Create the folder before you migrate.")
+            remedy: "Create it first.")
     }
 
     private struct Known {

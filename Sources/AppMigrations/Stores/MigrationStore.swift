@@ -16,8 +16,9 @@ public struct MigrationStore: Sendable {
 
     /// Returns a store in a JSON file, for machines and people to read.
     ///
-    /// The file need not exist yet, but create its folder before you migrate. Until then, the store is like one that was never
-    /// used: an extension whose role is `.waitsForApp` waits, and a manager that would write throws `misuse`.
+    /// The file need not exist yet, but create its folder before you migrate, and before this call if the file moves. Until
+    /// then, the store is like one that was never used: an extension whose role is `.waitsForApp` waits, and a manager that
+    /// would write throws `misuse`.
     ///
     /// The store replaces the file as a whole, so that it is never seen half-written, and survives a power cut. Beside
     /// the file are lock files, `<file>.lock` and one for each manager, and `<file>.history`, a line of JSON for each
@@ -29,8 +30,8 @@ public struct MigrationStore: Sendable {
     ///     like a fresh one.
     ///   - oldURLs: where older versions of the app had the file, the newest first. If it is still there, it is moved
     ///     here, with its history, so that the store begins where the old one ends.
-    /// - Throws: ``MigrationError`` with the code `twoPlaces`, when two of the files hold records; the error of a file that
-    ///   cannot be moved. Nothing is lost then.
+    /// - Throws: ``MigrationError`` with the code `twoPlaces`, when two of the files hold records; with the code `misuse`,
+    ///   when the folder for a file that moves does not exist; the error of a file that cannot be moved. Nothing is lost then.
     public static func jsonFile(at url: URL, movedFrom oldURLs: [URL] = []) throws -> MigrationStore {
         MigrationStore(try JSONStore(at: url, movedFrom: oldURLs))
     }

@@ -288,7 +288,7 @@ struct JSONStoreTests {
             #expect(error.code == .misuse)
             #expect(
                 error.description
-                    == "migrations.json: the folder \(missing.path) does not exist. Create the folder before you migrate."
+                    == "migrations.json: the folder \(missing.path) does not exist. Create it first."
             )
             #expect(log.lines == [])
             try FileManager.default.createDirectory(at: missing, withIntermediateDirectories: false)

@@ -150,6 +150,18 @@ struct MovedRecordTests {
         #expect(try launch("2.0", MigrationStore.jsonFile(at: new, movedFrom: [short])) == ["1.1", "2.0"])
     }
 
+    @Test("stays where it is until there is a folder for it")
+    func missingFolder() throws {
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        try FileManager.default.removeItem(at: folder.file("new"))
+        let error = try #require(throws: MigrationError.self) { try moved() }
+        #expect(error.code == .misuse)
+        #expect(
+            error.message == "migrations.json: the folder \(folder.file("new").path) does not exist.")
+        try FileManager.default.createDirectory(at: folder.file("new"), withIntermediateDirectories: false)
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+    }
+
     @Test("is new where there is no old one, and no old folder")
     func freshInstall() throws {
         let store = try MigrationStore.jsonFile(
