@@ -266,6 +266,13 @@ extension StoreState {
         try self.init(root: root)
     }
 
+    /// Returns the ``origin`` of a JSON document, also of one that is damaged, as far as its text still says it.
+    static func origin(ofJSON data: Data) -> String? {
+        if let state = try? StoreState(json: data) { return state.origin }
+        let text = String(decoding: data, as: UTF8.self)
+        return text.firstMatch(of: #/"movedFrom"\s*:\s*"([0-9a-f]+)"/#).map { String($0.1) }
+    }
+
     /// The state as a JSON document for machines and people: indented, its keys in a stable order, behind a checksum.
     package func json() throws -> Data {
         var data = try JSONValue.object(root).text(.prettyPrinted)

@@ -24,7 +24,7 @@ extension JSONStore {
         let old = oldURLs.map { DurableFile(at: $0.resolvingSymlinksInPath()) }.filter { $0.url != file.url }
         // A record that was moved here is the app's, whatever stands at an old place, readable or not.
         if old.contains(where: \.mayExist),
-            let origin = (try? file.contents()).flatMap({ try? StoreState(json: $0) })?.origin
+            let origin = (try? file.contents()).flatMap(StoreState.origin(ofJSON:))
         {
             for old in old { removeLeftover(old, of: origin) }
             return
@@ -54,16 +54,15 @@ extension JSONStore {
         let origin = Self.origin(contents)
         // A damaged record moves as it is: what reads it says so.
         var moved = try? StoreState(json: contents)
-        if let here = try file.contents() {
-            let known = try? StoreState(json: here)
-            if known?.origin == origin {
-                return try remove(old)
-            } else if known?.origin != nil {
+        // The same contents are what a crash has left of a move.
+        if let here = try file.contents(), here != contents {
+            if let known = StoreState.origin(ofJSON: here) {
+                if known == origin { try remove(old) }
                 return
             } else if try moved?.isUnused ?? false {
                 return try old.setAside()
             }
-            guard try known?.isUnused ?? false else { throw twoRecords(old) }
+            guard try (try? StoreState(json: here))?.isUnused ?? false else { throw twoRecords(old) }
             try file.setAside()
         }
         // A fixed permission from the first byte, and never more than the old file's.

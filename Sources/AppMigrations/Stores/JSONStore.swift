@@ -136,6 +136,9 @@ package struct JSONStore: RecordStorage {
     /// - Throws: ``MigrationError``, when the file cannot be replaced.
     package func setAside(replacingWith state: StoreState) throws {
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
+            var state = state
+            // What stands at an old place is no rival of a record that was moved, nor of the one that replaces it.
+            state.origin = (try? file.contents()).flatMap(StoreState.origin(ofJSON:))
             try file.keepAside()
             try file.replace(with: try state.json())
             try file.syncName()

@@ -150,6 +150,37 @@ struct MovedRecordTests {
         #expect(try launch("2.0", MigrationStore.jsonFile(at: new, movedFrom: [short])) == ["1.1", "2.0"])
     }
 
+    @Test(
+        "is the app's if it is damaged after the move, and so is what replaces it, whatever stands at the old place",
+        arguments: [("{", "["), ("\"1.0\"", "\"1.1\"")])
+    func damagedAfterMove(text: String, damage: String) throws {
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        try launch("1.0", moved())
+        // An older version of the app.
+        try launch("1.1", MigrationStore.jsonFile(at: old))
+        let stale = try Data(contentsOf: old)
+        let record = try String(contentsOf: new, encoding: .utf8)
+        let range = try #require(record.range(of: text))
+        try Data(record.replacingCharacters(in: range, with: damage).utf8).write(to: new)
+
+        let store = try moved()
+        let error = try #require(throws: MigrationError.self) { try launch("2.0", store) }
+        #expect(error.code == .damagedStore)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        try manager.replaceRecord(assuming: "1.0")
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+        #expect(try Data(contentsOf: old) == stale)
+    }
+
+    @Test("that is damaged is moved on if a crash has left it at both places")
+    func damagedLeftover() throws {
+        for url in [old, new] { try Data("{ \"format\"".utf8).write(to: url) }
+        let store = try moved()
+        #expect(try #require(throws: MigrationError.self) { try launch("2.0", store) }.code == .damagedStore)
+        #expect(try names("old") == [])
+    }
+
     @Test("stays where it is until there is a folder for it")
     func missingFolder() throws {
         try launch("1.0", MigrationStore.jsonFile(at: old))
