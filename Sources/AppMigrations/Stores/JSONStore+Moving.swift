@@ -31,12 +31,31 @@ extension JSONStore {
         }
         guard try access(.read, { try old.contains { try $0.existsInItsFolder() } }) else { return }
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
-            for old in old where try old.existsInItsFolder() {
+            for old in try recordsFirst(old) {
                 try FileLock.withLocks(
                     beside: old.url, except: writeLock, waitingFor: Self.defaultTimeout
                 ) { try move(old) }
             }
         }
+    }
+
+    /// Returns the old files that exist, those with records first.
+    ///
+    /// - Throws: ``MigrationError`` with the code `twoPlaces`, if two of them hold different records, and neither comes from the
+    ///   other's past.
+    private func recordsFirst(_ old: [DurableFile]) throws -> [DurableFile] {
+        let files = try old.compactMap { file in
+            try file.existsInItsFolder()
+                ? try file.contents().map { (file: file, contents: $0, isUnused: try isUnused($0)) } : nil
+        }
+        let records = files.filter { !$0.isUnused }
+        // An older version of the app has made what is behind a record that was moved.
+        let moved = records.firstIndex { StoreState.origin(ofJSON: $0.contents) != nil } ?? records.endIndex
+        let rivals = records.prefix(moved + 1)
+        if let first = rivals.first, let other = rivals.first(where: { $0.contents != first.contents }) {
+            throw twoRecords(first.file, other.file)
+        }
+        return (records + files.filter(\.isUnused)).map(\.file)
     }
 
     /// Removes the old file that a crash has kept after the record was moved; another one is left alone.
@@ -49,6 +68,11 @@ extension JSONStore {
         String(contents.fnv1a(after: FNV1a.start), radix: 16)
     }
 
+    /// Returns true if nothing was ever recorded; false if that cannot be told.
+    private func isUnused(_ contents: Data) throws -> Bool {
+        try (try? StoreState(json: contents))?.isUnused ?? false
+    }
+
     private func move(_ old: DurableFile) throws {
         guard let contents = try old.contents() else { return }
         let origin = Self.origin(contents)
@@ -59,10 +83,9 @@ extension JSONStore {
             if let known = StoreState.origin(ofJSON: here) {
                 if known == origin { try remove(old) }
                 return
-            } else if try moved?.isUnused ?? false {
-                return try old.setAside()
             }
-            guard try (try? StoreState(json: here))?.isUnused ?? false else { throw twoRecords(old) }
+            if try isUnused(contents) { return try old.setAside() }
+            guard try isUnused(here) else { throw twoRecords(file, old) }
             try file.setAside()
         }
         // A fixed permission from the first byte, and never more than the old file's.
@@ -83,7 +106,7 @@ extension JSONStore {
         try old.remove()
     }
 
-    private func twoRecords(_ old: DurableFile) -> MigrationError {
+    private func twoRecords(_ one: DurableFile, _ other: DurableFile) -> MigrationError {
         func managers(_ file: DurableFile) -> String {
             let names = (try? file.contents()).flatMap { try? StoreState(json: $0).managerNames }
             return names.map { "managers: \($0.joined(separator: ", "))" } ?? "damaged"
@@ -91,7 +114,7 @@ extension JSONStore {
         return MigrationError(
             .twoPlaces,
             """
-            the record is in two places: \(file.url.path) (\(managers(file))) and \(old.url.path) (\(managers(old)))
+            the record is in two places: \(one.url.path) (\(managers(one))) and \(other.url.path) (\(managers(other)))
             """,
             remedy: """
                 Nothing was changed. Find out which of them belongs to the data, and call \

@@ -107,6 +107,43 @@ struct MovedRecordTests {
         #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
     }
 
+    @Test("is an error where two old places have records of their own; the app chooses")
+    func twoOldRecords() throws {
+        let newer = folder.file("newer.json")
+        // An update put the record elsewhere, and forgot where it was.
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        try launch("1.1", MigrationStore.jsonFile(at: newer))
+        func moved() throws -> MigrationStore {
+            try MigrationStore.jsonFile(at: new, movedFrom: [newer, old])
+        }
+        let error = try #require(throws: MigrationError.self) { try moved() }
+        #expect(error.code == .twoPlaces)
+        #expect(
+            error.message.contains("\(newer.path) (managers: Library) and \(old.path) (managers: Library)"))
+        try MigrationStore.keep(old, settingAside: newer)
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+        #expect(try names("old") == [])
+    }
+
+    @Test("moves on from its second place, whatever an older version has made at the first one since")
+    func chain() throws {
+        let newer = folder.file("newer.json")
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        try launch("2.0", MigrationStore.jsonFile(at: newer, movedFrom: [old]))
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        #expect(try launch("2.0", MigrationStore.jsonFile(at: new, movedFrom: [newer, old])) == [])
+        #expect(try names("old").contains("migrations.json"))
+    }
+
+    @Test("moves, and not an unused one at a newer place")
+    func unusedAtNewerPlace() throws {
+        let newer = folder.file("newer.json")
+        try StoreState().json().write(to: newer)
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        let store = try MigrationStore.jsonFile(at: new, movedFrom: [newer, old])
+        #expect(try launch("2.0", store) == ["1.1", "2.0"])
+    }
+
     @Test("moves as it is if it is damaged, and says so where it is read")
     func damaged() throws {
         try Data("{ \"format\"".utf8).write(to: old)
