@@ -120,23 +120,38 @@ package struct DurableFile: Sendable {
         }
     }
 
-    /// Gives the file a second, dated name; it keeps its own until it is replaced.
-    ///
-    /// - Parameter reason: the word before the date.
-    package func keepAside(as reason: String = "damaged") throws {
-        let aside = folder.appendingPathComponent(
-            "\(url.lastPathComponent).\(reason)-\(Date().inFileName)-\(UUID().uuidString.prefix(8))")
-        if link(url.path, aside.path) != 0 {
-            // A folder in the file's place can have one name only. No other file may lose its name to it.
-            guard errno != EEXIST, rename(url.path, aside.path) == 0 else { throw POSIXError.current }
+    /// Keeps what is there under a dated name, too, until the file is replaced.
+    func keepAside() throws {
+        let aside = datedName(after: "damaged")
+        if link(path, aside.path) != 0 {
+            // No other file may lose its name to it.
+            guard errno != EEXIST else { throw POSIXError.current }
+            if isRegular {
+                // The file system has no hard links. After a rename, a crash would leave no file.
+                try FileManager.default.copyItem(at: url, to: aside)
+                try DurableFile(at: aside).syncContents()
+            } else if rename(path, aside.path) != 0 {
+                throw POSIXError.current
+            }
         }
         try syncName()
     }
 
+    /// A name for what is kept of the file, after a word and the date.
+    func datedName(after reason: String) -> URL {
+        folder.appendingPathComponent(
+            "\(url.lastPathComponent).\(reason)-\(Date().inFileName)-\(UUID().uuidString.prefix(8))")
+    }
+
+    private var isRegular: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Gives the file another, dated name, after the word `aside`.
     func setAside() throws {
-        try keepAside(as: "aside")
-        try remove()
+        guard rename(path, datedName(after: "aside").path) == 0 else { throw POSIXError.current }
+        try syncName()
     }
 
     private func read(_ file: FileHandle) throws -> Data {

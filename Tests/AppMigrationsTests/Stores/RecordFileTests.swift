@@ -121,6 +121,24 @@ struct RecordFileTests {
         }
     }
 
+    // Linux refuses a second name to a file that belongs to somebody else, as some file systems do to every file.
+    @Test("is there all the time while it is set aside, also where a file can have one name only")
+    func singleName() throws {
+        let damaged = folder.file("data/migrations.json")
+        try FileManager.default.createDirectory(
+            at: folder.file("data"), withIntermediateDirectories: false)
+        try Data("damaged".utf8).write(to: damaged)
+        chmod(damaged.path, 0o644)
+        try folder.withoutRoot {
+            try DurableFile(at: damaged).keepAside()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("data").path)
+            #expect(names.count == 2)
+            for name in names {
+                #expect(try Data(contentsOf: folder.file("data/\(name)")) == Data("damaged".utf8))
+            }
+        }
+    }
+
     @Test("is missing only if a file beside it can be written and read, and the cause is named otherwise")
     func protectedData() throws {
         try folder.withoutRoot {
