@@ -66,4 +66,22 @@ struct BackupRecoveryTests {
         #expect(FileManager.default.fileExists(atPath: backup.path))
         try queue.close()
     }
+    @Test("can take its place after a move, whatever an older version has made at the old path since")
+    func restoredAfterMove() throws {
+        let old = notes.path
+        let new = notes.folder.path("moved.sqlite")
+        let backup = try #require(try file.foundBackups(in: backups.url).first)
+        try file.restore(fromBackup: backup.path)
+        let moved = DatabaseFile(path: new, movedFrom: [old])
+        try moved.openQueue().close()
+        let older = try DatabaseQueue(path: old)
+        try older.execute("CREATE TABLE note(id INTEGER PRIMARY KEY); INSERT INTO note VALUES (1)")
+        try older.close()
+        try DatabasePages(path: new).change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }
+        // It was made at the old path.
+        try moved.restore(fromBackup: try #require(try moved.foundBackups(in: backups.url).first).path)
+        let queue = try moved.openQueue()
+        #expect(try queue.integers("SELECT count(*) FROM note") == [40])
+        try queue.close()
+    }
 }
