@@ -84,4 +84,17 @@ struct BackupRecoveryTests {
         #expect(try queue.integers("SELECT count(*) FROM note") == [40])
         try queue.close()
     }
+    @Test("can be restored into the open database after a move, which keeps its mark")
+    func restoredIntoMoved() throws {
+        let backup = try #require(try file.foundBackups(in: backups.url).first)
+        try file.restore(fromBackup: backup.path)
+        let moved = DatabaseFile(path: notes.folder.path("moved.sqlite"), movedFrom: [notes.path])
+        let queue = try moved.openQueue()
+        try notes.schema.restore(URL(fileURLWithPath: backup.path), to: queue)
+        try queue.close()
+        let older = try DatabaseQueue(path: notes.path)
+        try older.execute("CREATE TABLE note(id INTEGER PRIMARY KEY)")
+        try older.close()
+        #expect(try moved.openQueue().integers("SELECT count(*) FROM note") == [40])
+    }
 }

@@ -18,6 +18,7 @@ extension SchemaMigrator {
                 let copy = try Self.openCopy(of: backup, at: file, db.configuration)
                 try copy.inDatabase { copy in
                     try Self.check(copy, of: backup)
+                    try Self.mark(copy, asMovedLike: db)
                     try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
                     try db.notifyObservers(of: .anything)
                 }
@@ -45,6 +46,23 @@ extension SchemaMigrator {
         }
         guard try Ledger(copy).exists || Ledger.hasOtherTables(copy) else {
             throw unusable(backup, "holds no table")
+        }
+    }
+
+    /// Gives the copy the note of where the database was moved to: it may be from before that.
+    private static func mark(_ copy: Database, asMovedLike db: Database) throws {
+        let table = OwnTables.moves
+        let sql = "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?"
+        // What is too damaged to be read is replaced all the same.
+        guard let sql = try? String.fetchOne(db, sql: sql, arguments: [table.text]),
+            let rows = try? Row.fetchAll(db, sql: "SELECT * FROM \(table.inMain)")
+        else { return }
+        try copy.execute(sql: "DROP TABLE IF EXISTS \(table.inMain); \(sql)")
+        for row in rows {
+            let values = Array(row.databaseValues)
+            try copy.execute(
+                sql: "INSERT INTO \(table.inMain) VALUES (\(databaseQuestionMarks(count: values.count)))",
+                arguments: StatementArguments(values))
         }
     }
 
