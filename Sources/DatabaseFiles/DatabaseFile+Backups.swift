@@ -20,8 +20,6 @@ extension DatabaseFile {
     ///   read is among them, with its ``FoundDatabase/problem``.
     public func foundBackups(in folder: URL) throws -> [FoundDatabase] {
         try mappingErrors {
-            var configuration = configuration
-            configuration.readonly = true
             let places = try [damagedPlace()] + oldPaths.map(URL.init(fileURLWithPath:))
             return try places.flatMap { BackupMaker.copies(of: $0, in: folder) }.compactMap { copy in
                 guard let place = DatabasePlace(copy.path) else { return nil }

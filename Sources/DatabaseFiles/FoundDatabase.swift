@@ -68,8 +68,8 @@ public struct FoundDatabase: Sendable {
         guard problem == nil else { return }
         do {
             let counts = try place.reading(configuration, waitingFor: limit) { db in
-                try Self.tables(db).map { name, _ in
-                    (name.text, try Int.fetchOne(db, sql: "SELECT count(*) FROM \(name.inMain)") ?? 0)
+                try Self.tables(db).map { name, type in
+                    (name.text, try Self.ask("SELECT count(*) FROM \(name.inMain)", ofA: type, db) ?? 0)
                 }
             }
             rowCounts = Dictionary((counts ?? []).filter { $1 > 0 }, uniquingKeysWith: { $1 })
@@ -96,12 +96,18 @@ public struct FoundDatabase: Sendable {
     /// Returns true if a table other than those of migrators has a row.
     private static func hasRows(_ db: Database) throws -> Bool {
         try tables(db).contains { name, type in
-            do {
-                return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(name.inMain))") ?? true
-            } catch let error as DatabaseError where type == "virtual" && error.resultCode == .SQLITE_ERROR {
-                // Its module is not here, so its rows cannot be seen.
-                return true
-            }
+            try ask("SELECT EXISTS (SELECT 1 FROM \(name.inMain))", ofA: type, db) ?? true
+        }
+    }
+
+    /// Returns a table's answer; nil if its module or its tokenizer is not here, so that its rows cannot be seen.
+    private static func ask<Answer: DatabaseValueConvertible>(
+        _ question: String, ofA type: String, _ db: Database
+    ) throws -> Answer? {
+        do {
+            return try Answer.fetchOne(db, sql: question)
+        } catch let error as DatabaseError where type == "virtual" && error.resultCode == .SQLITE_ERROR {
+            return nil
         }
     }
 }

@@ -37,6 +37,22 @@ struct BackupRecoveryTests {
         #expect(try backups.fileNames.map { try Data(contentsOf: backups.file($0)) } == before)
     }
 
+    @Test("are counted beside a table whose module or tokenizer only the app's own connections have")
+    func unknownModule() throws {
+        let name = try #require(try backups.fileNames.first { $0.hasSuffix(".backup") })
+        let copy = try DatabaseQueue(path: backups.file(name).path)
+        try copy.execute(
+            """
+            PRAGMA writable_schema = 1;
+            INSERT INTO sqlite_master VALUES ('table', 'search', 'search', 0, 'CREATE VIRTUAL TABLE search USING app(title)')
+            """)
+        try copy.close()
+        let found = try #require(try file.foundBackups(in: backups.url).first)
+        #expect(found.rowCounts == ["note": 40, "folder": 4])
+        #expect(found.problem == nil)
+        #expect(!found.isEmpty)
+    }
+
     @Test("say why they cannot be read")
     func unreadable() throws {
         let name = try #require(try backups.fileNames.first { $0.hasSuffix(".backup") })
