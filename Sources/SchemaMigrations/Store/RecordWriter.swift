@@ -22,6 +22,10 @@ struct RecordWriter {
 
     /// Renames the tables of records, and creates new ones.
     func setAside(replacingWith state: StoreState) throws {
+        let setting = try db.pragma("legacy_alter_table")
+        defer { try? db.execute(sql: "PRAGMA legacy_alter_table = \(setting)") }
+        // Otherwise a broken view keeps every table from being renamed (pragma.html, legacy_alter_table).
+        try db.execute(sql: "PRAGMA legacy_alter_table = 1")
         let date = Date().inFileName
         let aside = "\(OwnTables.asidePrefix)\(date)_\(UUID().uuidString.prefix(4))"
         for (table, name) in [(Self.table, aside), (Self.mirror, "\(aside)_mirror")]

@@ -69,6 +69,17 @@ struct BridgeReplaceRecordTests {
         #expect(kept == rows)
     }
 
+    @Test("a damaged table is renamed in a database with a broken view, and renaming is as strict as before")
+    func brokenView() throws {
+        try damage("UPDATE app_migrations SET value = '{' WHERE name = 'Library'")
+        try database.write { try $0.execute(sql: "CREATE VIEW broken AS SELECT * FROM missing") }
+        try manager().replaceRecord(assuming: "2.0")
+        #expect(try tablesSetAside().count == 1)
+        #expect(throws: DatabaseError.self) {
+            try database.write { try $0.execute(sql: "ALTER TABLE app_migrations RENAME TO other") }
+        }
+    }
+
     @Test("two replacements in the same second set two tables aside")
     func twice() throws {
         for _ in 1...2 {
