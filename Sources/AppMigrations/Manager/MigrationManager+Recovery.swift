@@ -128,11 +128,20 @@ extension MigrationManager {
     ///
     /// Steps above the version will run. So will deferred closures at or below it, which may have been waiting.
     ///
-    /// - Parameter version: the version that the data is at.
-    /// - Throws: ``MigrationError``, with the code `misuse` if no record is damaged; when nothing could be set aside or
-    ///   written.
+    /// - Parameter version: the version that the data is at, not above the current one.
+    /// - Throws: ``MigrationError``, with the code `misuse` if no record is damaged, or the version is above the current one;
+    ///   when nothing could be set aside or written.
     public func replaceRecord(assuming version: AppVersion) throws {
         try withLocks {
+            // Otherwise no step runs up to that version, without an error.
+            guard version <= currentVersion.ceiling else {
+                throw MigrationError(
+                    .misuse, "cannot assume \(version), above the current version \(currentVersion)",
+                    remedy: """
+                        Pass the current version or one below it. If the data is of a newer version, update the app first.
+                        """,
+                    manager: name, version: version)
+            }
             var hasReplaced = false
             let request = try request(through: nil, retrying: nil)
             // Before anything is written.

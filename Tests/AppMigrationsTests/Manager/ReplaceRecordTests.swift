@@ -117,6 +117,21 @@ struct ReplaceRecordTests {
         #expect(try setAside == [])
     }
 
+    @Test(
+        "a version above the current one is refused before anything is written",
+        arguments: ["20", "2.1", "2.0.1-beta"] as [AppVersion])
+    func aboveCurrent(version: AppVersion) throws {
+        try Data("{".utf8).write(to: url)
+        let error = try #require(throws: MigrationError.self) {
+            try manager().replaceRecord(assuming: version)
+        }
+        #expect(error.code == .misuse)
+        #expect(error.message == "Library: cannot assume \(version), above the current version 2.0.")
+        #expect(try setAside == [])
+        try manager().replaceRecord(assuming: "2.0-3")
+        #expect(try manager().migrate().completed == [])
+    }
+
     @Test("two replacements in the same second set two files aside")
     func twice() throws {
         for text in ["{", "["] {

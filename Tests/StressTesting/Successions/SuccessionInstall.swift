@@ -138,7 +138,9 @@ struct SuccessionInstall: RandomInstall {
                     do {
                         try manager.migrate()
                     } catch let error as MigrationError where error.code == .damagedStore {
-                        guard let version = lostVersion else { throw error }
+                        guard let lost, let version = lostVersion else { throw error }
+                        // An older release that is back asks for an update.
+                        guard lost <= release else { continue }
                         story.append("\(manager.name) assumes \(version)")
                         try manager.replaceRecord(assuming: version)
                         try manager.migrate()
