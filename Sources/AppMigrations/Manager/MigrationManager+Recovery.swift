@@ -179,12 +179,14 @@ extension MigrationManager {
         startOver()
     }
 
-    /// Returns a place's record, unless it cannot be read, for good.
+    /// Returns a place's record, unless it cannot be read, for good, or is to begin by one that cannot.
     private func readableRecord(
         in place: any MigrationPlace
     ) throws -> (record: MigrationRecord?, isDamaged: Bool) {
         do {
-            return (try place.store.record(of: name).flatMap { $0.hasBegun ? $0 : nil }, false)
+            let record = try place.store.record(of: name).flatMap { $0.hasBegun ? $0 : nil }
+            if record == nil { _ = try adopting.formers.map(place.store.formerRecord) }
+            return (record, false)
         } catch let error as MigrationError where error.isAboutDamage {
             return (nil, true)
         }

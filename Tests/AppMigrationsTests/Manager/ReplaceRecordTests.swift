@@ -117,6 +117,21 @@ struct ReplaceRecordTests {
         #expect(try setAside == [])
     }
 
+    @Test("the damaged record of a former manager is replaced by the one that would begin by it")
+    func formerManager() throws {
+        let contents = #"{"format": "1.0", "seen": {}, "managers": {"Library": {"floor": "x"}}}"#
+        try Data(contents.utf8).write(to: url)
+        let photos = try MigrationManager(
+            name: "Photos", currentVersion: "2.0", adopting: .splitFrom("Library", before: "2.0"),
+            store: store)
+        photos.register(["1.5", "2.0"], log: log)
+        let error = try #require(throws: MigrationError.self) { try photos.migrate() }
+        #expect(error.code == .damagedStore)
+        try photos.replaceRecord(assuming: "1.5")
+        #expect(try photos.migrate().completed.versions == ["2.0"])
+        #expect(try setAside.count == 1)
+    }
+
     @Test(
         "a version above the current one is refused before anything is written",
         arguments: ["20", "2.1", "2.0.1-beta"] as [AppVersion])
