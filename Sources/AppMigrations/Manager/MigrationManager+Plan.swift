@@ -21,7 +21,7 @@ extension MigrationManager {
     /// To name work in calls such as ``rerun(_:)``:
     ///
     /// ```swift
-    /// for work in manager.work where work.version == "2.1-1" { try manager.rerun(work) }
+    /// for work in manager.work where work.version == "2.1-1" && work.kind == .step { try manager.rerun(work) }
     /// ```
     public var work: [MigrationWork] { registration.work }
 

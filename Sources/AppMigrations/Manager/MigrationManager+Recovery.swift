@@ -46,7 +46,7 @@ extension MigrationManager {
     /// Marks a step as not run, so that it starts over.
     ///
     /// ```swift
-    /// for work in manager.work where work.version == "2.1-1" { try manager.rerun(work) }
+    /// for work in manager.work where work.version == "2.1-1" && work.kind == .step { try manager.rerun(work) }
     /// try manager.migrate()
     /// ```
     ///
@@ -57,9 +57,15 @@ extension MigrationManager {
     ///
     /// - Parameter work: a registered step, from ``work`` or from the history.
     /// - Throws: ``MigrationError`` with the code `misuse`, when no such step is registered, or it is for fresh installs
-    ///   only; when a store cannot be read or written.
+    ///   only, or a schema step; when a store cannot be read or written.
     public func rerun(_ work: MigrationWork) throws {
         try withLocks {
+            guard work.kind != .schemaStep else {
+                throw MigrationError(
+                    .misuse, "\(work.id.title) cannot be run again",
+                    remedy: "A schema step applies what the ledger lacks. Pass work of the kind `.step`.",
+                    work: work)
+            }
             guard let index = registration.due.firstIndex(where: { $0.id == work.place }),
                 let step = registration.due[index].closures.first(where: { $0.id == work.id })
             else {

@@ -237,6 +237,27 @@ struct JunctionTests {
         #expect(log.lines == ["deferred"])
     }
 
+    @Test("the steps of a version run again, beside a schema step, which refuses")
+    func rerunBesideSchemaStep() throws {
+        let database = try queue("library.sqlite")
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x)")
+        ])
+        let manager = try self.manager("Library", "2.0", adopting: Adoption { "1.0" })
+        manager.whenMigratingToVersion("2.0", migrate: schema, in: database)
+        manager.whenMigratingToVersion("2.0", in: database) { [log] _ in log.add("step") }
+        try manager.migrate()
+        for work in manager.work where work.version == "2.0" && work.kind == .step { try manager.rerun(work) }
+        #expect(try manager.migrate().completed.versions == ["2.0"])
+        let schemaStep = try #require(manager.work.first)
+        let error = try #require(throws: MigrationError.self) { try manager.rerun(schemaStep) }
+        #expect(
+            error.description == """
+                Library: schema step 2.0 cannot be run again. A schema step applies what the ledger lacks. Pass work of the \
+                kind `.step`.
+                """)
+    }
+
     @Test("a step in a database that runs again does not run the store's step for fresh installs")
     func rerun() throws {
         let database = try queue("library.sqlite")
