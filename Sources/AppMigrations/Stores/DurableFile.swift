@@ -148,9 +148,9 @@ package struct DurableFile: Sendable {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Gives the file another, dated name, after the word `aside`.
-    func setAside() throws {
-        guard rename(path, datedName(after: "aside").path) == 0 else { throw POSIXError.current }
+    /// Gives the file another name, which no other one has.
+    func take(name: URL) throws {
+        guard rename(path, name.path) == 0 else { throw POSIXError.current }
         try syncName()
     }
 

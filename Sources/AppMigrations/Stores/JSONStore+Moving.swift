@@ -127,6 +127,14 @@ extension DurableFile {
     /// The file beside a store's in which its history is.
     var history: DurableFile { DurableFile(at: url.appendingPathExtension("history")) }
 
+    /// Gives a record another, dated name, after the word `aside`, and its history the name that belongs to it.
+    fileprivate func setAside() throws {
+        let aside = DurableFile(at: datedName(after: "aside"))
+        // The history first: if it stayed, the next record would get it.
+        if try history.exists() { try history.take(name: aside.history.url) }
+        try take(name: aside.url)
+    }
+
     /// True unless there is certainly nothing.
     fileprivate var mayExist: Bool { (try? existsInItsFolder()) ?? true }
 

@@ -49,7 +49,7 @@ public struct MigrationStore: Sendable {
     ///
     /// - Parameters:
     ///   - kept: the file to go on with.
-    ///   - other: the other file, which stays where it is, under a dated name.
+    ///   - other: the other file, which stays where it is, under a dated name, with its history.
     /// - Throws: ``MigrationError``, when there is no file to keep, or the other one cannot be renamed.
     public static func keep(_ kept: URL, settingAside other: URL) throws {
         try JSONStore.keep(kept, settingAside: other)

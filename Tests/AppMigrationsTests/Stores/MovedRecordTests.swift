@@ -107,6 +107,22 @@ struct MovedRecordTests {
         #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
     }
 
+    @Test("that is set aside keeps its history, and no other one gets it", arguments: [false, true])
+    func historyAside(keepsOld: Bool) throws {
+        let (kept, other) = keepsOld ? (old, new) : (new, old)
+        // No step has run, so there is no history.
+        try launch("2.0", MigrationStore.jsonFile(at: kept))
+        try launch("1.0", MigrationStore.jsonFile(at: other))
+        try launch("1.1", MigrationStore.jsonFile(at: other))
+        try? FileManager.default.removeItem(at: kept.appendingPathExtension("history"))
+        try MigrationStore.keep(kept, settingAside: other)
+        #expect(try moved().history("Library").map(\.version) == [])
+        let aside = try #require(
+            try names(keepsOld ? "new" : "old").first { $0.contains(".aside-") && !$0.hasSuffix(".history") })
+        let store = try MigrationStore.jsonFile(at: folder.file("\(keepsOld ? "new" : "old")/\(aside)"))
+        #expect(try store.history("Library").map(\.version) == ["1.1"])
+    }
+
     @Test("is an error where two old places have records of their own; the app chooses")
     func twoOldRecords() throws {
         let newer = folder.file("newer.json")
