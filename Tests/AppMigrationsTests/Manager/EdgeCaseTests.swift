@@ -83,7 +83,7 @@ struct EdgeCaseTests {
         try running.write(to: url)
         try Data("1\n".utf8).write(to: folder.file("migrations.json.Library.lock"))
         try FileLock(at: folder.file("migrations.json.lock")).withLock(waitingFor: .zero) {
-            #expect(throws: MigrationError.self) { try migrate() }
+            _ = #expect(throws: MigrationError.self) { try migrate() }
         }
         try migrate()
         #expect(attempts == [1, 2])
