@@ -268,6 +268,60 @@ struct LossTests {
             ])
     }
 
+    private static let account = """
+        CREATE TABLE account(
+            id INTEGER PRIMARY KEY, iban TEXT NOT NULL CHECK (iban GLOB 'DE[0-9]*' AND length(iban) = 22), note TEXT);
+        """
+    private static let circle = """
+        CREATE TABLE author(
+            id INTEGER PRIMARY KEY, best INTEGER NOT NULL REFERENCES work(id) DEFERRABLE INITIALLY DEFERRED);
+        CREATE TABLE work(
+            id INTEGER PRIMARY KEY, author INTEGER NOT NULL REFERENCES author(id) DEFERRABLE INITIALLY DEFERRED, title TEXT);
+        CREATE TABLE remark(id INTEGER PRIMARY KEY, work INTEGER NOT NULL REFERENCES work(id), body TEXT);
+        """
+    private static let locked = """
+        CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT);
+        CREATE TRIGGER locked BEFORE INSERT ON note BEGIN SELECT RAISE(ABORT, 'locked'); END;
+        """
+
+    @Test(
+        "goes by the words of a statement where no row of its table can be generated",
+        arguments: [
+            (account, "ALTER TABLE account DROP COLUMN note;", ["drop-column"]),
+            (account, "DELETE FROM account;", ["delete-without-where"]),
+            (account, "DROP TABLE account;", ["drop-table"]),
+            (account, "ALTER TABLE account RENAME TO old; DROP TABLE old;", ["drop-table", "renamed-table"]),
+            (circle, "ALTER TABLE work DROP COLUMN title;", ["drop-column"]),
+            (circle, "ALTER TABLE remark DROP COLUMN body;", ["drop-column"]),
+            (locked, "DROP TABLE note;", ["drop-table"]),
+            (account, "ALTER TABLE account ADD COLUMN bank TEXT;", []),
+        ])
+    func noRows(first: String, sql: String, rules: [String]) throws {
+        let found = try findings(sql, after: first).filter { !$0.contains("[unindexed-foreign-key]") }
+        #expect(
+            found.compactMap { $0.split(separator: "[").last?.dropLast() }.map(String.init).sorted() == rules)
+    }
+
+    @Test(
+        "says that it had no row of a table to try",
+        arguments: [
+            "UPDATE account SET note = NULL WHERE id > 3;", "DELETE FROM account WHERE id > 3;",
+            """
+            CREATE TABLE n(id INTEGER PRIMARY KEY, iban TEXT NOT NULL CHECK (iban GLOB 'DE[0-9]*' AND length(iban) = 22), \
+            note TEXT); INSERT INTO n SELECT * FROM account WHERE id > 3; DROP TABLE account; ALTER TABLE n RENAME TO account;
+            """,
+        ])
+    func untriedRows(sql: String) throws {
+        #expect(
+            try findings(sql, after: Self.account) == [
+                """
+                1: It was not tried on rows of table `account`, of which none could be generated: CHECK constraint failed: iban \
+                GLOB 'DE[0-9]*' AND length(iban) = 22. Test it with an app's rows. [untried]
+                """
+            ])
+        #expect(try findings("-- allow: untried\n\(sql)", after: Self.account) == [])
+    }
+
     @Test("ends a file that runs on and on over generated rows, and names it")
     func stepLimit() throws {
         let sql = """

@@ -151,7 +151,7 @@ extension LossTrial.Loss {
 
 extension ScriptOutline {
     /// The names that a table has while the file runs.
-    fileprivate func names(of table: SQLName) -> Set<SQLName> {
+    func names(of table: SQLName) -> Set<SQLName> {
         statements.compactMap(\.rename).reduce(into: [table]) { names, rename in
             if names.contains(rename.from) { names.insert(rename.to) }
         }

@@ -53,8 +53,10 @@ struct LossTrial {
 
     /// The result for all tables.
     struct Judgement {
-        /// The tables that had rows.
+        /// The tables of which rows were accepted.
         var tables: Set<SQLName> = []
+        /// The tables that accepted none.
+        var refusals: [TableFilling.Refusal] = []
         var losses: [Loss] = []
     }
 
@@ -105,7 +107,7 @@ struct LossTrial {
         var chance: [SQLName: Set<Int>]?
         let literals = SQLLiterals(outline.script)
         for kind in kinds {
-            let losses: [Loss]
+            let found: Kind
             do {
                 let changed = rows.of(kind, naming: literals)
                 if let judgement,
@@ -113,22 +115,17 @@ struct LossTrial {
                 {
                     continue
                 }
-                let found = try Kind(
+                found = try Kind(
                     self, isSurprising ? changed.surprising : changed,
                     only: judgement?.losses ?? known.map { [$0] }, chance)
-                (losses, chance) = (found.losses, found.chance)
+                chance = found.chance
             } catch let error as StepLimit.Reached {
                 throw error
             } catch {
                 failure = failure ?? error
                 continue
             }
-            let earlier = judgement?.losses ?? losses
-            judgement = Judgement(
-                tables: Set(rows.tables.filter { !$0.rows.isEmpty }.map(\.name)),
-                losses: earlier.compactMap { loss in
-                    losses.first { $0.table == loss.table }.map(loss.intersection)
-                }.filter { !$0.isNothing })
+            judgement = (judgement ?? found.judgement).intersection(found.judgement)
             if judgement?.losses.isEmpty == true { break }
         }
         if let judgement { return judgement }
@@ -162,6 +159,22 @@ struct LossTrial {
     }
 }
 
+extension LossTrial.Judgement {
+    /// Returns the judgement without what another kind of values keeps.
+    ///
+    /// A table of which no such row was accepted keeps nothing.
+    fileprivate func intersection(_ other: Self) -> Self {
+        let losses = losses.compactMap { loss in
+            guard other.tables.contains(loss.table) else { return loss }
+            return other.losses.first { $0.table == loss.table }.map(loss.intersection)
+        }
+        return Self(
+            tables: tables.union(other.tables),
+            refusals: refusals.filter { !other.tables.contains($0.table) },
+            losses: losses.filter { !$0.isNothing })
+    }
+}
+
 /// The trials over rows of one kind.
 private struct Kind {
     private let trial: LossTrial
@@ -169,7 +182,7 @@ private struct Kind {
     private let base: LossOutcome
     /// The columns that chance or time fills.
     let chance: [SQLName: Set<Int>]
-    private(set) var losses: [LossTrial.Loss] = []
+    private(set) var judgement = LossTrial.Judgement()
 
     /// - Parameters:
     ///   - found: what is lost with other kinds of values, which alone is tried; nil for everything.
@@ -181,6 +194,8 @@ private struct Kind {
         self.trial = trial
         let (outcome, rows) = try trial.run(over: rows)
         self.rows = rows
+        judgement.tables = Set(rows.tables.filter { !$0.rows.isEmpty }.map(\.name))
+        judgement.refusals = rows.refusals
         let tables = rows.tables.filter { table in
             !table.rows.isEmpty && found?.contains { $0.table == table.name } != false
         }
@@ -196,7 +211,7 @@ private struct Kind {
             guard let kept = kept[table.name], !kept.isAll else { continue }
             let earlier = found?.first { $0.table == table.name }
             let loss = try loss(of: table, kept, earlier)
-            if !loss.isNothing { losses.append(loss) }
+            if !loss.isNothing { judgement.losses.append(loss) }
         }
     }
 

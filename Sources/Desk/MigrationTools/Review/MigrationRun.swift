@@ -69,7 +69,9 @@ struct MigrationRun {
             synchronized.add(outline)
             let lost = losses.map { LossReview(outline, to: after, $0.losses, from: before).findings } ?? []
             let changed = MigrationComparison(outline, from: before, to: after, rows: rows).findings
-            return problems + (lost + changed).map { $0.naming(standIns, in: outline) } + incompatibility
+            let gaps = losses?.refusals.compactMap { gap($0, outline, from: before, to: after) } ?? []
+            return problems + gaps + (lost + changed).map { $0.naming(standIns, in: outline) }
+                + incompatibility
                 + SchemaReview(outline, from: before, to: after).findings
                 + SynchronizedReview(outline, synchronized.names, old: old, from: before, to: after).findings
         } catch {
@@ -293,6 +295,28 @@ struct MigrationRun {
             """)
     }
 
+    /// Returns a finding if a file changes the rows of a table of which none could be generated, and no word says what is lost.
+    private func gap(
+        _ refusal: TableFilling.Refusal, _ outline: ScriptOutline, from before: ReviewedSchema,
+        to after: ReviewedSchema
+    ) -> ReviewFinding? {
+        let change = (outline.rebuilds + outline.redefinitions).first { rebuild in
+            guard rebuild.table == refusal.table, let old = before.tables[rebuild.table],
+                let new = after.tables[rebuild.table]
+            else { return false }
+            return !rebuild.keepsAll(of: old, in: new)
+        }
+        let statement =
+            outline.statement(changingRowsOf: refusal.table) ?? change?.copies.first ?? change?.creation
+        guard let statement else { return nil }
+        return finding(
+            .untried, outline, statement.line,
+            """
+            It was not tried on rows of table \(refusal.table.text.quoted), of which none could be generated: \(refusal.reason). \
+            \(ReviewRule.stepLimit.remedy)
+            """)
+    }
+
     /// What goes wrong over awkward rows.
     private enum Failure { case orphans, steps, other }
 
@@ -448,6 +472,15 @@ extension ScriptOutline {
 }
 
 extension ScriptOutline {
+    /// Returns the first statement that updates rows of a table, or deletes some of them.
+    fileprivate func statement(changingRowsOf table: SQLName) -> Statement? {
+        let names = names(of: table)
+        return statements.first { statement in
+            statement.updatedTable.map(names.contains) == true
+                || statement.deletesByCondition && statement.reducedTable.map(names.contains) == true
+        }
+    }
+
     /// The names in the statements.
     var names: Set<SQLName> { names { _ in true } }
 

@@ -68,6 +68,9 @@ struct ReviewedSchema {
         objects[name]?.contains { $0.type == "table" && $0.name == name } == true
     }
 
+    /// Returns whether a table exists that is virtual.
+    func isVirtual(_ name: SQLName) -> Bool { hasTable(name) && tables[name] == nil }
+
     /// Returns whether a table exists that a `CREATE TABLE` statement defines otherwise.
     func hasTable(_ name: SQLName, otherThan sql: String) -> Bool {
         guard let table = object(of: name), !table.isVirtual else { return false }

@@ -20,6 +20,21 @@ extension ScriptOutline {
 }
 
 extension ScriptOutline.Rebuild {
+    /// Returns whether its words alone show that it keeps every row and every column.
+    func keepsAll(of old: TableLayout, in new: TableLayout) -> Bool {
+        if order == .inPlace { return new.hasAll(old.columns.map(\.name)) }
+        guard copies.count == 1, copies[0].tokens.opens(with: "INSERT", "INTO"),
+            copies[0].tokens.drop(while: { !$0.isWord("FROM") }).filter({ $0.keyword != ";" }).count == 2,
+            !copies[0].tokens.contains(where: { $0.isWord("DISTINCT") })
+        else { return false }
+        return old.columns.allSatisfy { column in
+            guard case .column(let other) = source(of: column.name, from: old, to: new).source else {
+                return false
+            }
+            return other == column.name
+        }
+    }
+
     /// Returns where the values of a column come from, and the statement that copies them.
     func source(
         of column: SQLName, from old: TableLayout, to new: TableLayout

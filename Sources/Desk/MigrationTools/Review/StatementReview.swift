@@ -3,8 +3,8 @@ import TextOutput
 
 /// Finds the statements of one file that are dangerous.
 ///
-/// It reads only the words of the file. Rows tell what the file loses (``LossTrial``); where they could not, it names the
-/// statements that may destroy data.
+/// It reads only the words of the file. Rows tell what the file loses (``LossTrial``); of a table that has got none, it names
+/// the statements that may destroy data.
 struct StatementReview {
     private let outline: ScriptOutline
     /// The tables to which foreign keys in any file refer.
@@ -66,13 +66,17 @@ struct StatementReview {
         if let table = statement.dropped("TABLE") {
             reviewDrop(of: table, at: index)
         } else if let (table, column) = statement.droppedColumn {
-            if judged == nil, mayHaveRows(table, before: index), !isGenerated(column, of: table) {
+            if mayHaveRows(table, before: index), !isJudged(table, before: index),
+                !isGenerated(column, of: table)
+            {
                 report(
                     .dropColumn, statement,
                     "Column \(column.text.quoted) of table \(table.text.quoted) is dropped: its values are lost."
                 )
             }
-        } else if judged == nil, let table = statement.emptiedTable, mayHaveRows(table, before: index) {
+        } else if let table = statement.emptiedTable, mayHaveRows(table, before: index),
+            !isJudged(table, before: index), judged == nil || schema?.isVirtual(table) != true
+        {
             report(
                 .deleteWithoutWhere, statement,
                 """
@@ -143,10 +147,12 @@ struct StatementReview {
         }
     }
 
-    /// Returns whether rows tell what dropping a table loses: it is none of an index, or one that has got rows.
-    private func isJudged(_ table: SQLName) -> Bool {
+    /// Returns whether rows tell what a table loses: it has got some, or is none from before the file.
+    private func isJudged(_ table: SQLName, before index: Int) -> Bool {
         guard let judged else { return false }
-        return judged.contains(table) || schema?.tables[table] != nil || schema?.hasTable(table) == false
+        let renames = outline.statements[..<index].compactMap(\.rename)
+        let source = renames.reversed().reduce(table) { $1.to == $0 ? $1.from : $0 }
+        return judged.contains(source) || schema?.hasTable(source) == false
     }
 
     private func isGenerated(_ column: SQLName, of table: SQLName) -> Bool {
@@ -185,7 +191,7 @@ struct StatementReview {
         case .inPlace: break
         case nil:
             guard mayHaveRows(table, before: index), !outline.isIndexMadeAgain(table, after: index),
-                !isJudged(table)
+                !isJudged(table, before: index)
             else { return }
             report(.dropTable, statement, "Table \(table.text.quoted) is dropped: its rows are lost.")
         }

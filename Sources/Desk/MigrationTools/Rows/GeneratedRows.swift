@@ -47,6 +47,8 @@ package struct GeneratedRows {
     package static let rowsPerTable = 8
 
     package private(set) var tables: [Table]
+    /// The tables that have no rows because none was accepted.
+    private(set) var refusals: [TableFilling.Refusal]
 
     /// Generates rows for tables of a database, which stays as it is.
     ///
@@ -57,14 +59,15 @@ package struct GeneratedRows {
         let copy = try DatabaseQueue(configuration: database.configuration)
         defer { try? copy.close() }
         try database.backup(to: copy)
-        tables = try copy.writeWithoutTransaction { db in
+        (tables, refusals) = try copy.writeWithoutTransaction { db in
             let objects = try SchemaObject.fetchAll(db)
             let triggers = objects.filter { $0.type == "trigger" }
             // What a trigger adds to a table, it adds again when a trial inserts the rows.
             for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger.name.inMain)") }
             let layouts = try layouts ?? TableLayout.fetchAll(db, of: names)
             let before = try layouts.map { try Self.rows(db, $0.name, $0.columns.map(\.name)) }
-            try TableFilling.fill(layouts, rowsPerTable: Self.rowsPerTable, seed: 1, style: .paired, db)
+            let refusals = try TableFilling.fill(
+                layouts, rowsPerTable: Self.rowsPerTable, seed: 1, style: .paired, db)
             let parents = Set(
                 layouts.flatMap(\.references).flatMap { key in
                     key.parentColumns.map { [key.parent, $0] }
@@ -75,9 +78,9 @@ package struct GeneratedRows {
                 return Table(layout, rows, parents)
             }
             let indexed = Set(triggers.flatMap(\.names))
-            return tables
-                + objects.filter { names.contains($0.name) && !indexed.contains($0.name) }
+            let fullText = objects.filter { names.contains($0.name) && !indexed.contains($0.name) }
                 .compactMap(Table.init(fullText:))
+            return (tables + fullText, refusals)
         }
     }
 
@@ -110,9 +113,18 @@ package struct GeneratedRows {
                 where !table.columns.isEmpty && !table.rows.isEmpty {
                     accepted.tables[index].rows = []
                     var insertion = try RowInsertion(db, into: table.name, table.columns)
+                    var refusal: String?
                     // No user has a row that a constraint refuses.
-                    for row in table.rows where try insertion.insert(row) == nil {
-                        accepted.tables[index].rows.append(row)
+                    for row in table.rows {
+                        if let error = try insertion.insert(row) {
+                            refusal = error.message
+                        } else {
+                            accepted.tables[index].rows.append(row)
+                        }
+                    }
+                    if accepted.tables[index].rows.isEmpty {
+                        accepted.refusals.append(
+                            .init(table: table.name, reason: refusal ?? "a constraint failed"))
                     }
                 }
                 return .commit

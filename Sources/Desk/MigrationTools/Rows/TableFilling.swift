@@ -32,17 +32,26 @@ package struct TableFilling {
         guard rowsPerTable > 0 else { return [] }
         db.clearSchemaCache()
         return try fill(
-            TableLayout.fetchAll(db, of: tables), rowsPerTable: rowsPerTable, seed: seed, style: style, db)
+            TableLayout.fetchAll(db, of: tables), rowsPerTable: rowsPerTable, seed: seed, style: style, db
+        ).map(\.sentence)
+    }
+
+    /// A table that accepted no row.
+    struct Refusal {
+        let table: SQLName
+        let reason: String
+        /// The sentence that says so, without its end.
+        var sentence: String { "table \(table.text.quoted) was given no rows: \(reason)" }
     }
 
     /// Adds rows to tables, of which each stands after those that it refers to.
     @discardableResult
     static func fill(
         _ tables: [TableLayout], rowsPerTable: Int, seed: UInt64, style: Style, _ db: Database
-    ) throws -> [String] {
+    ) throws -> [Refusal] {
         try tables.compactMap { table in
             var filling = TableFilling(table, seed: seed, style: style)
-            return try filling.insert(rowsPerTable, db)
+            return try filling.insert(rowsPerTable, db).map { Refusal(table: table.name, reason: $0) }
         }
     }
 
@@ -114,7 +123,7 @@ package struct TableFilling {
             refusal = error.message ?? "SQLite refused it"
             inserted = 0
         }
-        return inserted > 0 ? nil : "table \(table.name.text.quoted) was given no rows: \(refusal)"
+        return inserted > 0 ? nil : refusal
     }
 
     private mutating func prepare(_ db: Database) throws {
