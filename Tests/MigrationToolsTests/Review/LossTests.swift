@@ -303,6 +303,52 @@ struct LossTests {
     }
 
     @Test(
+        "finds rows that a trigger deletes or changes in a table which the file does not name",
+        arguments: [
+            (
+                "DELETE FROM revision WHERE note = new.id;",
+                """
+                2: Table `revision` loses rows: of 8 generated rows, it keeps 0. Copy every row, or delete rows with a DELETE that \
+                says which. [lost-rows]
+                """
+            ),
+            (
+                "DELETE FROM revision WHERE old.id = revision.note;",
+                """
+                2: Table `revision` loses rows: of 8 generated rows, it keeps 0. Copy every row, or delete rows with a DELETE that \
+                says which. [lost-rows]
+                """
+            ),
+            ("UPDATE revision SET body = NULL WHERE note = new.id;", "2: Column `body` of table `revision` loses values: "),
+            ("UPDATE note SET title = title WHERE id = new.id;", nil),
+        ] as [(String, String?)])
+    func trigger(body: String, finding: String?) throws {
+        let first = """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT);
+            CREATE TABLE revision(id INTEGER PRIMARY KEY, note INTEGER NOT NULL, body TEXT);
+            CREATE TRIGGER note_changed AFTER UPDATE ON note BEGIN \(body) END;
+            """
+        let found = try findings(
+            "ALTER TABLE note ADD COLUMN words INTEGER;\nUPDATE note SET words = length(title);", after: first)
+        #expect(found.count == (finding == nil ? 0 : 1), "\(found)")
+        #expect(zip(found, [finding].compactMap(\.self)).allSatisfy { $0.hasPrefix($1) }, "\(found)")
+    }
+
+    @Test("follows triggers from table to table")
+    func triggers() throws {
+        let first = """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT);
+            CREATE TABLE revision(id INTEGER PRIMARY KEY, note INTEGER NOT NULL, body TEXT);
+            CREATE TABLE comment(id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, body TEXT);
+            CREATE TRIGGER note_changed AFTER UPDATE ON note BEGIN UPDATE revision SET body = body WHERE note = new.id; END;
+            CREATE TRIGGER revision_changed AFTER UPDATE ON revision
+                BEGIN DELETE FROM comment WHERE revision = new.id; END;
+            """
+        let found = try findings("UPDATE note SET title = trim(title);", after: first)
+        #expect(found.contains { $0.hasPrefix("1: Table `comment` loses rows: ") }, "\(found)")
+    }
+
+    @Test(
         "says that it had no row of a table to try",
         arguments: [
             "UPDATE account SET note = NULL WHERE id > 3;", "DELETE FROM account WHERE id > 3;",

@@ -54,8 +54,22 @@ struct ReviewedSchema {
     }
 
     /// Returns the layouts of tables, each after those that it refers to if possible.
+    ///
+    /// A column that a trigger compares with a key of another table refers to it, so that the trigger finds generated rows.
     func layouts(of names: Set<SQLName>) -> [TableLayout] {
-        TableLayout.parentsFirst(names.compactMap { tables[$0] })
+        var layouts = tables.filter { names.contains($0.key) }
+        for trigger in triggers.values.sorted(by: { $0.name < $1.name }) {
+            for comparison in trigger.comparisons {
+                let pair = [
+                    (comparison.table, comparison.column), (trigger.table, comparison.ownColumn),
+                ]
+                for ((child, column), (parent, key)) in zip(pair, pair.reversed())
+                where layouts[parent]?.primaryKey == [key] && child != parent {
+                    layouts[child]?.suppose(column, refersTo: key, of: parent)
+                }
+            }
+        }
+        return TableLayout.parentsFirst(layouts.values)
     }
 
     /// Returns the tables that an earlier schema does not have, or has otherwise, by name.
@@ -113,18 +127,23 @@ struct ReviewedSchema {
         }
     }
 
-    /// Returns the tables with these names, the tables that refer to them, and all that those refer to.
+    /// Returns the tables with these names, the tables that refer to them, those that triggers of all these name, and all
+    /// that they refer to.
     ///
     /// A view reads tables that are hard to tell, so its name stands for all tables.
     func tables(concernedBy names: Set<SQLName>) -> Set<SQLName> {
         guard views.keys.allSatisfy({ !names.contains($0) }) else { return Set(tables.keys) }
         let sources = fullTextSources.filter { names.contains($0.key) }.map(\.value)
-        let named = names.union(sources)
-        var found = Set(
-            tables.values.filter { table in
-                named.contains(table.name) || table.references.contains { named.contains($0.parent) }
-            }.map(\.name))
+        var named = names.union(sources)
         guard tables.keys.contains(where: named.contains) else { return [] }
+        var found = tables(namedOrReferringTo: named)
+        var fired = triggers.values.filter { found.contains($0.table) }
+        while !fired.isEmpty {
+            named.formUnion(fired.flatMap(\.names))
+            let more = tables(namedOrReferringTo: named).subtracting(found)
+            found.formUnion(more)
+            fired = triggers.values.filter { more.contains($0.table) }
+        }
         var new = found
         while !new.isEmpty {
             let parents = new.flatMap { tables[$0]?.references.map(\.parent) ?? [] }
@@ -132,6 +151,13 @@ struct ReviewedSchema {
             found.formUnion(new)
         }
         return found
+    }
+
+    private func tables(namedOrReferringTo names: Set<SQLName>) -> Set<SQLName> {
+        Set(
+            tables.values.filter { table in
+                names.contains(table.name) || table.references.contains { names.contains($0.parent) }
+            }.map(\.name))
     }
 
     /// Returns the tables that statements on others leave alone: no trigger of those names them.
@@ -192,7 +218,59 @@ struct ReviewedSchema {
     }
 }
 
+extension SchemaObject {
+    /// A comparison in a trigger's statement on a table with the row that fires it: `DELETE FROM revision WHERE note = new.id`.
+    fileprivate struct Comparison {
+        let table: SQLName
+        let column: SQLName
+        let ownColumn: SQLName
+    }
+
+    fileprivate var comparisons: [Comparison] {
+        let bytes = Array(sql.utf8)
+        let tokens = SQLLexer(bytes).map {
+            SQLScript.Token($0.kind, String(decoding: bytes[$0.range], as: UTF8.self))
+        }
+        var table: SQLName?
+        return tokens.indices.compactMap { index in
+            if index > 0, ["FROM", "UPDATE", "INTO", "JOIN"].contains(tokens[index - 1].keyword) {
+                table = tokens[index].name
+            }
+            guard let table, tokens[index].keyword == "=",
+                let left = tokens[..<index].suffix(3).qualifiedColumn(isLast: true),
+                let right = tokens[(index + 1)...].prefix(3).qualifiedColumn(isLast: false),
+                left.isOwn != right.isOwn
+            else { return nil }
+            let (own, other) = left.isOwn ? (left, right) : (right, left)
+            return Comparison(table: table, column: other.name, ownColumn: own.name)
+        }
+    }
+}
+
+extension ArraySlice<SQLScript.Token> {
+    /// Reads a column, perhaps with a table before it, at the end or at the beginning of three tokens.
+    ///
+    /// It is one of the row that fires a trigger after `new` and `old`.
+    fileprivate func qualifiedColumn(isLast: Bool) -> (name: SQLName, isOwn: Bool)? {
+        guard let first, let last else { return nil }
+        guard count == 3, self[startIndex + 1].keyword == "." else {
+            return ((isLast ? last : first).name, false)
+        }
+        return (last.name, ["NEW", "OLD"].contains(first.keyword))
+    }
+}
+
 extension TableLayout {
+    /// Adds a reference that nothing declares, if no constraint limits the column.
+    fileprivate mutating func suppose(_ column: SQLName, refersTo key: SQLName, of parent: SQLName) {
+        guard let free = self.column(named: column), !free.isKey, checks(of: free).isEmpty,
+            !references.contains(where: { $0.columns.contains(column) })
+        else { return }
+        references.append(
+            Reference(
+                parent: parent, columns: [column], parentColumns: [key], actions: [], isDeclared: false))
+    }
+
     /// Returns whether an index begins with these columns, in any order, or is unique on some of them.
     func hasIndex(startingWith columns: [SQLName]) -> Bool {
         let wanted = Set(columns)

@@ -298,6 +298,7 @@ package struct TableFilling {
                     return choice.first?[index] ?? values[position]
                 }
             }
+            guard reference.isDeclared else { return positions.compactMap(\.self).map { values[$0] } }
             guard reference.parent == table.name else { return nil }
             return reference.parentColumns.map { name in position(of: name).map { values[$0] } ?? .null }
         }

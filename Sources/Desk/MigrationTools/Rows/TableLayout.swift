@@ -33,6 +33,8 @@ package struct TableLayout: Sendable {
         package let parentColumns: [SQLName]
         /// The actions on the rows when their parent is deleted or updated: `ON DELETE CASCADE`.
         let actions: [String]
+        /// False for a reference that only a trigger shows.
+        var isDeclared = true
     }
 
     /// An index of the table, with one that SQLite makes for a constraint.
@@ -56,7 +58,7 @@ package struct TableLayout: Sendable {
     package let columns: [Column]
     /// The columns that SQLite computes.
     let generatedColumns: [SQLName]
-    package let references: [Reference]
+    package internal(set) var references: [Reference]
     package let checks: [CheckConstraint]
     let indexes: [Index]
     /// True if the table has a row id.
