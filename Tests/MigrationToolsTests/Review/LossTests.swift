@@ -268,6 +268,48 @@ struct LossTests {
             ])
     }
 
+    private static let stated = """
+        CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, state INTEGER NOT NULL DEFAULT 0, kind TEXT);
+        """
+    private static let copy = """
+        CREATE TABLE n(id INTEGER PRIMARY KEY, body TEXT, state INTEGER NOT NULL DEFAULT 0, kind TEXT, mood TEXT);
+        INSERT INTO n(id, body, state, kind) SELECT id, body, state, kind FROM note
+        """
+
+    @Test(
+        "finds rows that a copy leaves out for a value that its condition names",
+        arguments: [
+            ("WHERE state <> 1", true), ("WHERE state NOT IN (4, 5)", true), ("WHERE kind IS NOT 'draft'", true),
+            ("WHERE state IS NOT NULL", false), ("WHERE state <> 1 OR state = 1", false),
+            ("WHERE state <> 1 UNION ALL SELECT id, body, state, kind FROM note WHERE state = 1", false),
+        ])
+    func condition(words: String, isLossy: Bool) throws {
+        let found = try findings(
+            "\(Self.copy) \(words);\nDROP TABLE note; ALTER TABLE n RENAME TO note;", after: Self.stated)
+        #expect(found.count == (isLossy ? 1 : 0), "\(found)")
+        #expect(found.allSatisfy { $0.hasPrefix("2: Rebuilding table `note` loses rows: of 8 generated rows, it keeps ") })
+    }
+
+    @Test("finds nothing in rows that a DELETE names beside other conditions")
+    func conditionOfDelete() throws {
+        let sql = """
+            DELETE FROM note WHERE state = 1;
+            \(Self.copy); DROP TABLE note; ALTER TABLE n RENAME TO note;
+            UPDATE note SET mood = 'calm' WHERE state = 1 OR state = 2;
+            """
+        #expect(try findings(sql, after: Self.stated) == [])
+    }
+
+    @Test(
+        "finds values that go where another column has a value that a condition names",
+        arguments: ["state = 2", "kind = 'draft'", "state IN (7, 8)"])
+    func conditionOfUpdate(words: String) throws {
+        let found = try findings("UPDATE note SET body = NULL WHERE \(words);", after: Self.stated)
+        #expect(
+            found.count == 1 && found[0].hasPrefix("1: Column `body` of table `note` loses values: "), "\(found)")
+        #expect(try findings("UPDATE note SET state = 9 WHERE state = 8;", after: Self.stated) == [])
+    }
+
     private static let account = """
         CREATE TABLE account(
             id INTEGER PRIMARY KEY, iban TEXT NOT NULL CHECK (iban GLOB 'DE[0-9]*' AND length(iban) = 22), note TEXT);

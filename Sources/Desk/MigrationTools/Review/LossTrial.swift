@@ -34,6 +34,8 @@ struct LossTrial {
         var rows = 0
         /// The columns whose values are lost, with the number of rows that lose them.
         var columns: [SQLName: Int] = [:]
+        /// The kind of values with which it is lost.
+        var kind = GeneratedRows.Kind.natural
         /// True if no row is lost but those that a `DELETE` with a condition names.
         var isAsDeleted = false
 
@@ -43,9 +45,9 @@ struct LossTrial {
         /// Returns the part that is lost in two trials.
         func intersection(_ other: Loss) -> Loss {
             // Of rows that are kept, values may be lost.
-            if isWhole || rows > 0 && other.rows == 0 { return other }
-            if other.isWhole { return self }
-            var loss = self
+            var loss = isWhole || rows > 0 && other.rows == 0 ? other : self
+            loss.kind = kind
+            if isWhole || other.isWhole || rows > 0 && other.rows == 0 { return loss }
             loss.columns = columns.filter { other.columns[$0.key] != nil }
             return loss
         }
@@ -65,9 +67,12 @@ struct LossTrial {
     /// - Parameters:
     ///   - earlier: a database that has the migrations before those.
     ///   - files: the earlier migrations, if all are files.
-    func since(_ earlier: DatabaseQueue, _ files: [SQLScript], tables: [TableLayout]) -> LossTrial {
+    ///   - loss: what is lost of other rows.
+    func since(
+        _ earlier: DatabaseQueue, _ files: [SQLScript], tables: [TableLayout], for loss: Loss
+    ) -> LossTrial {
         var trial = inside(earlier)
-        (trial.tables, trial.layouts, trial.kinds) = (Set(tables.map(\.name)), tables, [.natural])
+        (trial.tables, trial.layouts, trial.kinds) = (Set(tables.map(\.name)), tables, [loss.kind])
         trial.scripts = files.isEmpty ? [] : files + scripts
         return trial
     }
@@ -80,16 +85,17 @@ struct LossTrial {
     }
 
     /// Returns the trial of the file without the statements that delete the rows of a condition; nil if there are none.
-    func withoutDeletions() throws -> LossTrial? {
+    func withoutDeletions(for loss: Loss) throws -> LossTrial? {
         guard !scripts.isEmpty, let script = try outline.withoutDeletions() else { return nil }
         var trial = self
-        (trial.scripts, trial.kinds) = ([script], [.natural])
+        (trial.scripts, trial.kinds) = ([script], [loss.kind])
         return trial
     }
 
     /// Runs the migration over rows of several kinds, as often as it takes.
     ///
-    /// What is kept with one kind of values is kept: a text that is parsed as a date means nothing if it is none.
+    /// What is kept with one kind of values is kept: a text that is parsed as a date means nothing if it is none. But a row is
+    /// lost if a condition leaves it out for a value that it names.
     ///
     /// - Parameter known: what is lost of other rows, which alone is tried; nil for everything.
     /// - Throws: The error over rows as the schema suggests them, if the migration fails with every kind of values;
@@ -105,7 +111,8 @@ struct LossTrial {
         var judgement: Judgement?
         var failure: (any Error)?
         var chance: [SQLName: Set<Int>]?
-        let literals = SQLLiterals(outline.script)
+        var uncertain: Set<SQLName>?
+        let literals = kinds == [.literals] ? outline.conditionLiterals : SQLLiterals(outline.script)
         for kind in kinds {
             let found: Kind
             do {
@@ -125,12 +132,40 @@ struct LossTrial {
                 failure = failure ?? error
                 continue
             }
+            uncertain = uncertain ?? Set(found.judgement.losses.filter { $0.rows > 0 }.map(\.table))
             judgement = (judgement ?? found.judgement).intersection(found.judgement)
             if judgement?.losses.isEmpty == true { break }
         }
-        if let judgement { return judgement }
+        if var judgement {
+            judgement.losses += try rowsLostByCondition(rows, isSurprising: isSurprising, chance)
+                .filter { uncertain?.contains($0.table) != true }
+            return judgement
+        }
         if let failure { throw failure }
         return Judgement()
+    }
+
+    /// Returns the rows that are lost if they have the values which conditions name.
+    private func rowsLostByCondition(
+        _ rows: GeneratedRows, isSurprising: Bool, _ chance: [SQLName: Set<Int>]?
+    ) throws -> [Loss] {
+        let literals = outline.conditionLiterals
+        guard kinds.count > 1, !literals.texts.isEmpty || !literals.numbers.isEmpty else { return [] }
+        let changed = rows.of(.literals, naming: literals)
+        do {
+            let found = try Kind(
+                self, isSurprising ? changed.surprising : changed, .rows, only: nil,
+                chance?.isEmpty == true ? nil : chance)
+            return found.judgement.losses.filter { $0.rows > 0 }.map { loss in
+                var loss = loss
+                loss.kind = .literals
+                return loss
+            }
+        } catch let error as StepLimit.Reached {
+            throw error
+        } catch {
+            return []
+        }
     }
 
     /// Runs the migration over rows in a copy, and reads the tables that it may have changed.
@@ -177,7 +212,11 @@ extension LossTrial.Judgement {
 
 /// The trials over rows of one kind.
 private struct Kind {
+    /// What to try.
+    enum Subject { case rows, rowsAndValues }
+
     private let trial: LossTrial
+    private let subject: Subject
     private let rows: GeneratedRows
     private let base: LossOutcome
     /// The columns that chance or time fills.
@@ -188,10 +227,11 @@ private struct Kind {
     ///   - found: what is lost with other kinds of values, which alone is tried; nil for everything.
     ///   - known: the columns that chance or time fills; nil to find them out.
     init(
-        _ trial: LossTrial, _ rows: GeneratedRows, only found: [LossTrial.Loss]?,
-        _ known: [SQLName: Set<Int>]?
+        _ trial: LossTrial, _ rows: GeneratedRows, _ subject: Subject = .rowsAndValues,
+        only found: [LossTrial.Loss]?, _ known: [SQLName: Set<Int>]?
     ) throws {
         self.trial = trial
+        self.subject = subject
         let (outcome, rows) = try trial.run(over: rows)
         self.rows = rows
         judgement.tables = Set(rows.tables.filter { !$0.rows.isEmpty }.map(\.name))
@@ -224,7 +264,7 @@ private struct Kind {
             lost = try lostRows(of: table)
             loss.rows = lost.count
         }
-        guard !loss.isWhole else { return loss }
+        guard !loss.isWhole, subject == .rowsAndValues else { return loss }
         let present = table.rows.indices.filter { !lost.contains($0) }
         // To exchange the keys of two rows is to exchange everything else.
         let isKey = { (group: [Int]) in group.contains(where: table.key.contains) }

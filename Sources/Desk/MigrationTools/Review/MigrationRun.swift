@@ -172,7 +172,8 @@ struct MigrationRun {
         defer { try? small?.queue.close() }
         let trial = RowTrial(
             database: database, migrator: migrator, version: version,
-            renames: ScriptRenames(outline), tables: before.layouts(of: tables))
+            renames: ScriptRenames(outline), tables: before.layouts(of: tables),
+            conditionValues: outline.conditionValues)
         var (facts, problems, failure) = facts(trial, small, outline, style)
         do {
             let trial = LossTrial(
@@ -214,7 +215,7 @@ struct MigrationRun {
         guard loss.rows > 0, !loss.isWhole, trial.outline.deletesByCondition else { return loss }
         var loss = loss
         // Of a migration in Swift, or one that does not run without them, the words alone tell.
-        guard let others = try? trial.withoutDeletions(),
+        guard let others = try? trial.withoutDeletions(for: loss),
             let judgement = try? judge(others, small), judgement.tables.contains(loss.table)
         else {
             loss.isAsDeleted = true
@@ -254,7 +255,8 @@ struct MigrationRun {
             let earlier = try DatabaseQueue(configuration: database.configuration)
             defer { try? earlier.close() }
             _ = try migrator.run(earlier, upTo: looks[index - 1].version)
-            return try trial.since(earlier, [], tables: schema.layouts(of: tables)).judge(only: loss)
+            return try trial.since(earlier, [], tables: schema.layouts(of: tables), for: loss)
+                .judge(only: loss)
         }
         let files = looks[index...].filter { !$0.names.isDisjoint(with: tables) }
         // What a file only names has to be there, and loses nothing.
@@ -266,8 +268,9 @@ struct MigrationRun {
         let earlier = try schema.database(
             without: schema.tables(unconcernedBy: concerned), rowsOf: nil)
         defer { try? earlier.close() }
-        return try trial.since(earlier, files.map(\.outline.script), tables: schema.layouts(of: tables))
-            .judge(only: loss)
+        return try trial.since(
+            earlier, files.map(\.outline.script), tables: schema.layouts(of: tables), for: loss
+        ).judge(only: loss)
     }
 
     /// The number of earlier files that are tried.

@@ -11,11 +11,14 @@ struct RowTrial {
     let renames: ScriptRenames
     /// The tables that get rows.
     let tables: [TableLayout]
+    /// The values that the conditions of the migration name, by column.
+    let conditionValues: [SQLName: [DatabaseValue]]
 
     /// Returns the trial in a database with fewer tables, whose only migration is one that does nothing.
     func inside(_ database: DatabaseQueue, _ migrator: any MigrationRunner) -> RowTrial {
         RowTrial(
-            database: database, migrator: migrator, version: version, renames: renames, tables: tables)
+            database: database, migrator: migrator, version: version, renames: renames, tables: tables,
+            conditionValues: conditionValues)
     }
 
     private static let rowsPerTable = 32
@@ -31,7 +34,9 @@ struct RowTrial {
         defer { try? copy.close() }
         try database.backup(to: copy)
         try copy.write { db in
-            try TableFilling.fill(tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, db)
+            try TableFilling.fill(
+                tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, including: conditionValues, db
+            )
             try AutoincrementSequences.raise(db, by: Self.deletedRows)
         }
         let before = try copy.writeWithoutTransaction { try Look($0, at: tables) }

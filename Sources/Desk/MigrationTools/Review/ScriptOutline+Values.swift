@@ -1,3 +1,4 @@
+import GRDB
 import SchemaMigrations
 
 extension ScriptOutline {
@@ -9,6 +10,28 @@ extension ScriptOutline {
         case column(SQLName)
         /// The rebuild computes the values.
         case expression
+    }
+
+    /// The conditions of the statements that copy or update rows.
+    private var conditions: [ArraySlice<SQLScript.Token>] {
+        statements.filter { $0.copies || $0.updatedTable != nil }
+            .map { $0.tokens.drop { !["WHERE", "HAVING", "ON"].contains($0.keyword) } }
+    }
+
+    /// The texts and numbers that these conditions name.
+    var conditionLiterals: SQLLiterals {
+        SQLLiterals(conditions.map { $0.map(\.keyword).joined(separator: " ") })
+    }
+
+    /// The texts and numbers that these conditions name, by the names beside which they stand.
+    var conditionValues: [SQLName: [DatabaseValue]] {
+        conditions.reduce(into: [:]) { all, condition in
+            let values = condition.compactMap(\.literal)
+            guard !values.isEmpty else { return }
+            for name in Set(condition.filter { $0.literal == nil }.map(\.name)) {
+                all[name, default: []] += values.filter { all[name]?.contains($0) != true }
+            }
+        }
     }
 
     /// Returns the last statement that updates a column, or a whole table if it names no column of it.
@@ -147,6 +170,12 @@ extension [SQLScript.Token] {
 }
 
 extension SQLScript.Token {
+    /// The text or the integer that the token is; nil if it is something else.
+    fileprivate var literal: DatabaseValue? {
+        guard isWord else { return keyword.hasPrefix("'") ? name.text.databaseValue : nil }
+        return Int64(keyword)?.databaseValue
+    }
+
     fileprivate init(name: SQLName) {
         self.init(.quotedName, name.sql)
     }

@@ -53,6 +53,14 @@ enum GeneratedValue {
         }
     }
 
+    /// Returns whether a value is of the kind, as far as its storage class says.
+    func holds(_ value: DatabaseValue) -> Bool {
+        switch (self, value.storage) {
+        case (.integer, .int64), (.real, .int64), (.text, .string): true
+        default: false
+        }
+    }
+
     /// Values that a column can hold, though its type does not suggest them (datatype3.html, 3).
     var surprisingValues: [DatabaseValue] {
         switch self {

@@ -12,7 +12,7 @@ package struct TableFilling {
         ///
         /// Values repeat wherever they may, every column that may be null is null in some row, and texts look like
         /// numbers. The first rows are distinct, so that a migration cannot exchange them unnoticed, and in the last two for each
-        /// column that may be null, it alone is.
+        /// column that may be null, it alone is. Others have one of the values that a migration's conditions name.
         case awkward
         /// Rows that differ in every value, without nulls and with gaps between their ids.
         case distinct
@@ -45,12 +45,16 @@ package struct TableFilling {
     }
 
     /// Adds rows to tables, of which each stands after those that it refers to.
+    ///
+    /// - Parameter values: the values that two awkward rows each have, by column.
     @discardableResult
     static func fill(
-        _ tables: [TableLayout], rowsPerTable: Int, seed: UInt64, style: Style, _ db: Database
+        _ tables: [TableLayout], rowsPerTable: Int, seed: UInt64, style: Style,
+        including values: [SQLName: [DatabaseValue]] = [:], _ db: Database
     ) throws -> [Refusal] {
         try tables.compactMap { table in
             var filling = TableFilling(table, seed: seed, style: style)
+            filling.choose(from: values)
             return try filling.insert(rowsPerTable, db).map { Refusal(table: table.name, reason: $0) }
         }
     }
@@ -76,6 +80,9 @@ package struct TableFilling {
     /// The row before, for rows that repeat its values.
     private var previous: [DatabaseValue] = []
 
+    /// The values that two rows each have in one column, where they are otherwise distinct.
+    private var exceptions: [(column: Int, value: DatabaseValue)] = []
+
     private init(_ table: TableLayout, seed: UInt64, style: Style) {
         self.table = table
         kinds = table.columns.map(GeneratedValue.init)
@@ -94,7 +101,7 @@ package struct TableFilling {
             let couldCommit = !db.hasUnresolvedKeys
             try db.inSavepoint {
                 var insertion = try RowInsertion(db, into: table.name, table.columns.map(\.name))
-                rows: for index in 0..<(count + 2 * lonelyNulls.count) {
+                rows: for index in 0..<(count + 2 * exceptions.count) {
                     for attempt in 0..<attempts(index) {
                         guard let row = row(index, attempt: attempt, of: count) else {
                             refusal = "it refers to rows of a table that has none"
@@ -149,17 +156,23 @@ package struct TableFilling {
 
     // MARK: Values
 
-    /// The columns that are null alone in two rows: `WHERE hash IS NULL` has to find rows with two titles.
-    private var lonelyNulls: [Int] {
-        guard style == .awkward else { return [] }
-        let nullable = table.columns.indices.filter {
-            !table.columns[$0].isRequired && table.checks(of: table.columns[$0]).isEmpty
+    /// Chooses the columns that are null alone, and those that have a value: `WHERE hash IS NULL` and `WHERE state = 2` have
+    /// to find rows with two titles.
+    private mutating func choose(from values: [SQLName: [DatabaseValue]]) {
+        guard style == .awkward else { return }
+        let free = table.columns.indices.filter { table.checks(of: table.columns[$0]).isEmpty }
+        let nulls = free.filter { !table.columns[$0].isRequired }.map { ($0, DatabaseValue.null) }
+        let named = free.filter { position in
+            !table.columns[position].isUnique
+                && !table.references.contains { $0.columns.contains(table.columns[position].name) }
+        }.flatMap { position in
+            (values[table.columns[position].name] ?? []).filter(kinds[position].holds).map { (position, $0) }
         }
-        return Array(nullable.prefix(Self.mostLonelyNulls))
+        exceptions = Array(nulls.prefix(Self.mostExceptions)) + Array(named.prefix(Self.mostExceptions))
     }
 
-    /// The number of columns that are null alone, of a table that has a great many.
-    private static let mostLonelyNulls = 24
+    /// The number of exceptions of a table that has a great many columns.
+    private static let mostExceptions = 24
 
     /// Returns the values of a row, by column; nil if it must refer to a row and there is none.
     private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
@@ -180,7 +193,10 @@ package struct TableFilling {
                 if let position { values[position] = value }
             }
         }
-        if index >= ordinaryRows { values[lonelyNulls[(index - ordinaryRows) / 2]] = .null }
+        if index >= ordinaryRows {
+            let exception = exceptions[(index - ordinaryRows) / 2]
+            values[exception.column] = exception.value
+        }
         return values
     }
 
