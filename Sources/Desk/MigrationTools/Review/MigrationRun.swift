@@ -226,7 +226,11 @@ struct MigrationRun {
     }
 
     /// Returns what is lost even of rows that were there before an earlier file, which may have copied them.
+    ///
+    /// A release that copies rows for the next one, which drops their table, writes the new table. But the rows of a table that
+    /// stays may have been written since.
     private func remaining(_ loss: LossTrial.Loss, of trial: LossTrial) -> LossTrial.Loss? {
+        if loss.rows > 0, trial.outline.keeps(loss.table) { return loss }
         let copying = looks.indices.reversed().lazy.filter { index in
             looks[index].names.contains(loss.table)
                 && looks[index].outline.statements.contains { statement in
@@ -475,6 +479,13 @@ extension ScriptOutline {
 }
 
 extension ScriptOutline {
+    /// Returns whether a table of this name is there in the end, if it is before.
+    fileprivate func keeps(_ table: SQLName) -> Bool {
+        let names = names(of: table)
+        return !statements.contains { $0.dropped("TABLE").map(names.contains) == true }
+            || statements.contains { $0.createdTable == table || $0.rename?.to == table }
+    }
+
     /// Returns the first statement that updates rows of a table, or deletes some of them.
     fileprivate func statement(changingRowsOf table: SQLName) -> Statement? {
         let names = names(of: table)
