@@ -145,6 +145,16 @@ struct OlderBuildTests {
         #expect(try folder.contents().sorted() == (Self.main.keys + ["3_baseline.sql"]).sorted())
     }
 
+    @Test("gives the baseline a name that no file has on a disk that ignores the case of names")
+    func nameOfBaseline() throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);", "2_Baseline.sql": "CREATE TABLE b(x);"])
+        let folder = tool.folder.file("Migrations")
+        let squash = try Squash.verified(directory: folder, before: 2)
+        #expect(squash.fileName == "2_squashed.sql")
+        try squash.write()
+        #expect(try folder.contents() == ["2_squashed.sql"])
+    }
+
     @Test("says of a database that lacks what was squashed that it is too old")
     func statusOfTooOld() async throws {
         let tool = try Tool(Self.main)

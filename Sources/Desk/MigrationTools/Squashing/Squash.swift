@@ -70,8 +70,8 @@ package struct Squash {
         let later = migrations.filter { $0.version > version }
         let runnable = later.prefix { $0 is any SQLSource }
         unproved = later.dropFirst(runnable.count).map(\.title)
-        // The ledger tells the baseline from the file that it replaces by the name.
-        let name = older.last?.name == "baseline" ? "squashed" : "baseline"
+        // The ledger tells the baseline from the file that it replaces by the name, and some disks ignore its case.
+        let name = older.last?.name.lowercased() == "baseline" ? "squashed" : "baseline"
         fileName = "\(version)_\(name).sql"
         let folder = try MigrationFolder.names(in: directory)
         replaced = older.flatMap { migration in
