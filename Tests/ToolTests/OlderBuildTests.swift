@@ -255,6 +255,27 @@ struct OlderBuildTests {
         #expect(try await tool("migrate --database new.sqlite").status == 0)
     }
 
+    @Test("keeps in a baseline which tables a sync engine mirrors")
+    func squashSynchronized() async throws {
+        let tool = try Tool([
+            "1_a.sql": "-- tool: synced\nCREATE TABLE entry(id TEXT PRIMARY KEY NOT NULL, title TEXT);",
+            "2_b.sql": "CREATE TABLE draft(id TEXT PRIMARY KEY NOT NULL, title TEXT);",
+            "3_c.sql": "CREATE INDEX draft_title ON draft(title);",
+            "4_d.sql": """
+            -- allow: drop-column
+            ALTER TABLE entry DROP COLUMN title;
+            """,
+        ])
+        for version in [2, 3] {
+            _ = try await tool("squash --before \(version)")
+            let check = try await tool("check")
+            #expect(check.output.contains("[synced-change]"), "\(check)")
+            let text = try String(
+                contentsOf: tool.folder.file("Migrations/\(version)_baseline.sql"), encoding: .utf8)
+            #expect(text.contains("\n-- synced: entry\n") && !text.contains("-- synced: draft"), "\(text)")
+        }
+    }
+
     @Test("squashes nothing that it cannot")
     func refusals() async throws {
         let tool = try Tool(Self.main.merging(["4_code.swift": "struct Code {}"]) { $1 })

@@ -96,10 +96,15 @@ package struct Squash {
             migrations: [SQLMigration(version: version, name: name, sql: text)] + runnable, options: options)
     }
 
-    /// Returns the comments that name the migrations; those of an earlier baseline stay.
+    /// Returns the comments that name the migrations, and the tables that these call synchronized; those of an earlier baseline
+    /// stay.
     private static func header(_ older: [any SchemaMigration], _ lastRelease: String?) throws -> String {
         var lines = ["-- Written by `app-migrations squash` from the migrations below. Do not edit it."]
+        var synchronized = SynchronizedTables()
         for migration in older {
+            if let script = try (migration as? any SQLSource)?.script() {
+                synchronized.add(ScriptOutline(script))
+            }
             let text = try (migration as? any SQLSource)?.text() ?? ""
             if Baseline(text) == nil {
                 lines.append("\(Baseline.header)\(migration.version) \(migration.name)")
@@ -108,6 +113,7 @@ package struct Squash {
                     .filter { $0.hasPrefix(Baseline.header) }.map(String.init)
             }
         }
+        lines += synchronized.names.sorted().map { "\(SynchronizedTables.baselineHeader)\($0.text)" }
         if let lastRelease { lines.append("\(Baseline.releaseHeader)\(lastRelease)") }
         return (lines + [""]).joined(separator: "\n")
     }

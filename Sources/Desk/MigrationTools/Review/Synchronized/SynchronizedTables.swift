@@ -1,18 +1,25 @@
+import Foundation
 import SchemaMigrations
 
 /// The tables that a sync engine mirrors.
 ///
 /// A file says so of the tables that it creates or changes, by a comment: `-- tool: synced`. `code.rules` names them for all
-/// files: `synced: entry, tag`.
+/// files: `synced: entry, tag`. A baseline names those of the files that it replaces, each by a comment: `-- synced: entry`.
 struct SynchronizedTables {
+    /// The beginning of a line of a baseline that names a table.
+    static let baselineHeader = "-- synced: "
+
     private(set) var names: Set<SQLName>
 
     init(_ names: Set<SQLName> = []) { self.names = names }
 
     mutating func add(_ tables: Set<SQLName>) { names.formUnion(tables) }
 
-    /// Adds the tables that a file creates or changes, if it has the comment.
+    /// Adds the tables that a file creates or changes, if it has the comment, and those that a baseline names.
     mutating func add(_ outline: ScriptOutline) {
+        if outline.script.baseline != nil {
+            names.formUnion(outline.script.comments.compactMap(\.tableOfBaseline))
+        }
         guard outline.script.comments.contains(where: \.saysSynced) else { return }
         let tables = outline.statements.filter { !$0.tokens.opens(with: "CREATE", "TEMP") }
             .compactMap { $0.createdTable ?? $0.alteration?.table }
@@ -24,6 +31,13 @@ struct SynchronizedTables {
 }
 
 extension SQLScript.Comment {
+    /// The table that a comment of a baseline calls synchronized.
+    fileprivate var tableOfBaseline: SQLName? {
+        guard text.hasPrefix(SynchronizedTables.baselineHeader) else { return nil }
+        return SQLName(
+            text.dropFirst(SynchronizedTables.baselineHeader.count).trimmingCharacters(in: .whitespaces))
+    }
+
     /// True for `-- tool: synced`.
     var saysSynced: Bool {
         guard text.hasPrefix("--") else { return false }
