@@ -59,6 +59,22 @@ struct GeneratedRedefinitionTests {
         #expect(generator.summary.first?.hasPrefix("~ table `t`, redefined: ") == true)
     }
 
+    @Test("has comments above the statements that they are about, whatever the line ends of the schema")
+    func lineEnds() throws {
+        let generator = try generator(
+            "CREATE TABLE p(id INTEGER PRIMARY KEY, n INTEGER); CREATE TABLE t(p INTEGER)",
+            """
+            CREATE TABLE p(
+                id INTEGER PRIMARY KEY,
+                n INTEGER CHECK (n <> 3)
+            );
+            CREATE TABLE t(
+                p INTEGER REFERENCES p(id)
+            );
+            """.replacing("\n", with: "\r\n"), goingBack: false)
+        #expect(generator.sql.contains("-- allow: orphans\nCREATE TABLE t("), "\(generator.sql)")
+    }
+
     @Test("passes its own check, since a file before it fills what becomes NOT NULL")
     func passesCheck() throws {
         let old = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, n INTEGER);"

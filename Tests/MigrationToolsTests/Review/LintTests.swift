@@ -147,14 +147,17 @@ struct LintTests {
             ])
     }
 
-    @Test("takes severities from a file beside the migrations")
-    func severities() throws {
+    @Test(
+        "takes severities from a file beside the migrations, whatever its line ends",
+        arguments: ["\n", "\r\n"])
+    func severities(lineEnd: String) throws {
         let files = [
             "1_a.sql": Self.first,
             "2_b.sql": "ALTER TABLE person_name RENAME TO people;\nCREATE TABLE t(a INTERGER);",
         ]
         let rules =
             "# The widget reads these tables.\nrenamed-table: error\nmisspelt-type: off\n\nno-rule: note\n"
+            .replacing("\n", with: lineEnd)
         let review = try ReviewedMigrations(files.merging(["check.rules": rules]) { $1 }).review
         #expect(
             review.findings.map { "\($0.file):\($0.line) \($0.rule.name) \($0.severity)" } == [

@@ -29,6 +29,25 @@ struct TypesCommandTests {
                 == "✓ 2 migrations checked, not compared with a branch: nothing found\n")
     }
 
+    @Test(
+        "names another file in code.rules, and keeps its other lines and its line ends",
+        arguments: ["\n", "\r\n"])
+    func otherFile(lineEnd: String) async throws {
+        let tool = try Tool(Tool.indexedBooks)
+        let rules = "# Ours.\nbook.title: String\ntypes: ../Old.swift\n\nsynced: tag\n".replacing(
+            "\n", with: lineEnd)
+        try tool.write(rules, to: "Migrations/code.rules")
+        let run = try await tool("types --output \(Self.path)")
+        #expect(run.status == 0, "\(run)")
+        let changed = try String(contentsOf: tool.folder.file("Migrations/code.rules"), encoding: .utf8)
+        #expect(changed == rules.replacing("../Old.swift", with: "../\(Self.path)"))
+
+        // A file with other line ends is the same file.
+        let text = try text(tool).replacing("\n", with: lineEnd)
+        try tool.write(text, to: Self.path)
+        #expect(try await tool("types").status == 0)
+    }
+
     @Test("keeps the versions that the file has, and takes in those of releases")
     func kept() async throws {
         let tool = try Tool(Tool.indexedBooks)

@@ -48,7 +48,9 @@ struct AllowedLosses {
 
     /// Returns the statements with comments above those that lose something.
     func allow(in sql: String, askedForBy name: String) -> String {
-        var lines = sql.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // By scalars: to Swift, the line ends that a schema from Windows has are other characters.
+        var lines = sql.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
         let places = Dictionary(grouping: findings) { $0.rule.scope == .file ? firstLine : $0.line }
         for (line, found) in places.sorted(by: { $0.key > $1.key }) {
             let rules = Set(found.map(\.rule.name)).sorted().joined(separator: ", ")

@@ -22,7 +22,8 @@ struct ReviewSeverities {
     /// Reads the file of a folder, which need not exist.
     init(in folder: URL) throws {
         guard let text = try SettingsFile.text(Self.fileName, in: folder) else { return }
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (number, line) in lines.enumerated() {
             let words = line.prefix { $0 != "#" }.split { $0.isWhitespace || $0 == ":" || $0 == "=" }
             guard !words.isEmpty else { continue }
             let rule = ReviewRule.all.first { $0.name == words[0] }

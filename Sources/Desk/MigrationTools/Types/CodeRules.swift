@@ -102,21 +102,25 @@ package struct CodeRules: Sendable {
         else {
             return false
         }
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        if lines.last == "" { lines.removeLast() }
-        let line = "\(kind.rawValue): \(Self.path(of: output, from: folder))"
-        if let old = outputs[kind] {
-            lines[old.line - 1] = line
-        } else {
-            if lines.isEmpty {
-                lines.append(
-                    "# The code that is generated from these migrations: see `app-migrations help types`.")
-            }
-            lines.append(line)
-        }
         let file = folder.appendingPathComponent(Self.fileName)
-        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file, options: .atomic)
+        try Data(text(naming: output, as: kind).utf8).write(to: file, options: .atomic)
         return true
+    }
+
+    /// Returns the text with a line that names a file of code, and the line ends that it has.
+    private func text(naming output: URL, as kind: Kind) -> String {
+        let line = "\(kind.rawValue): \(Self.path(of: output, from: folder))"
+        let lineEnd = text.first(where: \.isNewline) ?? "\n"
+        var changed = text
+        if changed.isEmpty {
+            changed = "# The code that is generated from these migrations: see `app-migrations help types`."
+        }
+        if changed.last?.isNewline != true { changed.append(lineEnd) }
+        guard let old = outputs[kind] else { return "\(changed)\(line)\(lineEnd)" }
+        let lines = changed.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let place = lines[old.line - 1]
+        changed.replaceSubrange(place.startIndex..<place.endIndex, with: line)
+        return changed
     }
 
     /// Returns the path of a file, from a folder.

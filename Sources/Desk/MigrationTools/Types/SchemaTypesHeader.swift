@@ -21,7 +21,7 @@ package struct SchemaTypesHeader: Equatable {
     ///
     /// - Returns: nil, if the file is another one.
     package init?(of text: String) {
-        let lines = text.split(separator: "\n").prefix { $0.hasPrefix("//") }
+        let lines = text.split(whereSeparator: \.isNewline).prefix { $0.hasPrefix("//") }
         guard lines.first.map(String.init) == Self.title else { return nil }
         versions = lines.filter { $0.hasPrefix(Self.versionMark) }
             .map { String($0.dropFirst(Self.versionMark.count)).unescaped }
