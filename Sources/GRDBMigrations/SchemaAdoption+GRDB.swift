@@ -13,7 +13,8 @@ extension SchemaAdoption {
     /// ```
     ///
     /// A database is at a version once it has had every migration of that version and of those before it. If one of them is
-    /// missing, migrating is an error that names it.
+    /// missing, migrating is an error that names it. So is a file between two mapped ones for which no identifier stands: it
+    /// would count as applied, and may be new. Give a new file a later version.
     ///
     /// To keep such a migrator instead, pass it to `whenMigratingToVersion(_:migrate:upTo:in:)`.
     ///
@@ -26,7 +27,7 @@ extension SchemaAdoption {
         means versions: [String: SchemaVersion], merging merged: [String: Set<String>] = [:],
         ignoring removed: Set<String> = []
     ) -> SchemaAdoption {
-        SchemaAdoption { db in
+        SchemaAdoption(comparing: { db, migrator in
             guard try db.hasTable(OwnTables.ofGRDB) else { return nil }
             let history = try GRDBHistory(db).identifiers
             try checkNewer(history.filter { !removed.contains($0) }, versions, merged)
@@ -48,10 +49,38 @@ extension SchemaAdoption {
             let applied = held.union(absorbed)
             let missing = versions.filter { $0.value <= latest.version && !applied.contains($0.key) }
                 .min { ($0.value, $0.key) < ($1.value, $1.key) }
-            guard let missing else { return latest.version }
-            throw incomplete(
-                "holds \(latest.identifier), but not \(missing.key), which version \(missing.value) contains")
+            if let missing {
+                throw incomplete(
+                    "holds \(latest.identifier), but not \(missing.key), which version \(missing.value) contains"
+                )
+            }
+            try checkFiles(of: migrator, upTo: latest.version, versions, merged)
+            return latest.version
+        })
+    }
+
+    /// Throws an error if no identifier stands for a migration between two mapped ones, which would count as applied.
+    ///
+    /// What is below all of them may have been there before GRDB's migrator. A merged identifier without a version may stand
+    /// for any migration up to that of the one which has merged it.
+    private static func checkFiles(
+        of migrator: SchemaMigrator, upTo latest: SchemaVersion, _ versions: [String: SchemaVersion],
+        _ merged: [String: Set<String>]
+    ) throws {
+        let mapped = Set(versions.values.map(migrator.knownVersion))
+        let heirs = merged.filter { $0.value.contains { versions[$0] == nil } }.keys
+        let start = (heirs.compactMap { versions[$0] } + [mapped.min() ?? latest]).max() ?? latest
+        let unknown = migrator.migrations.first {
+            $0.version > start && $0.version <= latest && !mapped.contains($0.version)
         }
+        guard let unknown else { return }
+        throw MigrationError(
+            .undecided,
+            "No identifier in grdb_migrations stands for \(unknown.title), so nothing says whether the database has had it",
+            remedy: """
+                If it is new, give it a version above \(mapped.max() ?? latest). If a migration of GRDB's migrator does the same, map \
+                its identifier to it. Nothing was changed.
+                """)
     }
 
     /// Throws an error if a database has had unknown migrations after all that are known.

@@ -74,6 +74,25 @@ struct GRDBAdoptionTests {
         #expect(try adopt(["v1", "v2", "v3"], by: adoption) == [])
     }
 
+    @Test("marks no file between two others for which no identifier stands")
+    func unknownFile() throws {
+        let adoption = SchemaAdoption.grdbMigrations(means: ["createBook": 10, "addTitle": 30])
+        let error = try failure { _ = try adopt(["createBook", "addTitle"], by: adoption) }
+        #expect(
+            error.description == """
+                No identifier in grdb_migrations stands for 20_b.sql, so nothing says whether the database has had it. If it is \
+                new, give it a version above 30. If a migration of GRDB's migrator does the same, map its identifier to it. Nothing \
+                was changed.
+                """)
+        #expect(try queue.strings("SELECT name FROM sqlite_master WHERE name = 'schema_migrations'") == [])
+    }
+
+    @Test("marks files from before GRDB's migrator, and runs those after it")
+    func earlierFile() throws {
+        #expect(
+            try adopt(["createBook"], by: .grdbMigrations(means: ["createBook": 20, "addTitle": 40])) == [30])
+    }
+
     @Test("leaves out migrations that were removed")
     func removed() throws {
         let adoption = SchemaAdoption.grdbMigrations(means: ["v1": 10, "v2": 20], ignoring: ["draft"])

@@ -31,7 +31,7 @@ public struct SchemaAdoption: Sendable {
         find = { db, _ in try version(db) }
     }
 
-    private init(comparing find: @escaping @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?) {
+    package init(comparing find: @escaping @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?) {
         self.find = find
     }
 

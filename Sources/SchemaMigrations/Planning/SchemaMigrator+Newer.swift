@@ -115,7 +115,7 @@ extension SchemaMigrator {
     }
 
     /// Returns the version that stands for another one: of a migration that was squashed, the baseline's.
-    func knownVersion(for version: SchemaVersion) -> SchemaVersion {
+    package func knownVersion(for version: SchemaVersion) -> SchemaVersion {
         guard let lowest = versions.first, version < lowest, let baseline = try? baseline(),
             baseline.versions.contains(version)
         else { return version }
