@@ -65,12 +65,16 @@ struct LedgerModel: Hashable, Sendable {
             return .migrated
         }
         let ledger = Set(entries.keys)
-        if ledger.isDisjoint(with: known) { return .refused("differentSchema") }
+        // A build that had squashed all that this one knows began the database.
+        let isFromNewer = floor.map { $0 > known.max() ?? .max } ?? false
+        if !isFromNewer, ledger.isDisjoint(with: known) { return .refused("differentSchema") }
         if replaced.contains(where: { !ledger.contains($0) && $0 > floor ?? .min }) {
             return .refused("tooOld")
         }
         let unknown = ledger.subtracting(known).filter { $0 > known.min() ?? .min }
-        let isUndone = build.newer == .rollBack && unknown.allSatisfy { entries[$0]?.isReversible == true }
+        let isUndone =
+            build.newer == .rollBack && !isFromNewer
+            && unknown.allSatisfy { entries[$0]?.isReversible == true }
         if isUndone {
             for version in unknown {
                 entries[version] = nil
