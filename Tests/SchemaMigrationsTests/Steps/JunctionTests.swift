@@ -302,7 +302,7 @@ struct JunctionTests {
         #expect(
             error.description == """
                 Library: this process is running deferred steps, and did not finish within 0.02 seconds. End runDeferred() \
-                first, by cancelling its task.
+                first: cancel its task, and wait for its end.
                 """)
         try library.removeRecord()
         #expect(try store.record(of: "Library") == nil)
@@ -374,13 +374,21 @@ struct JunctionTests {
     @Test("the closures for a version change do not run again while a deferred step cannot be prepared")
     func changeOnce() throws {
         let database = try queue("library.sqlite")
+        try database.inDatabase { db in
+            db.add(
+                function: DatabaseFunction("is_old", argumentCount: 1) { _ in
+                    throw CocoaError(.fileReadUnknown)
+                })
+        }
         func library(_ version: String) throws -> MigrationManager {
             let manager = try self.manager(
                 "Library", version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
             manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
-                try db.execute(sql: "CREATE TABLE plain(text TEXT)")
+                try db.execute(sql: "CREATE TABLE note(id INTEGER PRIMARY KEY); INSERT INTO note VALUES (1)")
             }
-            manager.afterMigratingToVersion("2.0", in: database, overRowsOf: "plain") { _, _ in }
+            manager.afterMigratingToVersion("2.0", in: database, overRowsOf: "note", again: "is_old(id)") {
+                _, _ in
+            }
             manager.whenVersionChanges { [log] from, _ in log.add("from \(from)") }
             return manager
         }
