@@ -115,10 +115,7 @@ struct LibraryDatabase {
     func salvaged(_ migrator: DatabaseMigrator = migrator()) throws -> [String: Set<String>] {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }
-        let before = try Self.rows(queue)
         try migrator.migrate(queue)
-        let after = try Self.rows(queue)
-        #expect(before == after, "salvaging leaves no migration pending")
-        return after
+        return try Self.rows(queue)
     }
 }

@@ -21,6 +21,7 @@ struct SalvageMergeTests {
         try notes.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
         let report = try file.salvage(into: notes.schema)
         let queue = try file.openQueue()
+        try notes.schema.migrate(queue)
         try queue.execute(
             "PRAGMA foreign_keys = OFF; DELETE FROM \(table) WHERE \(condition); PRAGMA foreign_keys = ON")
         return (queue, try #require(report.setAside))

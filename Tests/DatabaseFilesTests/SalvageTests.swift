@@ -61,9 +61,10 @@ struct SalvageTests {
         try DatabasePages(path: path).change(body)
     }
 
-    /// The number of rows, after checking that each one is a row of the original.
+    /// The number of rows, after the app has migrated them and each one has proved to be a row of the original.
     private func rightNotes() throws -> Int {
         let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
         #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
         #expect(try queue.strings("SELECT \"table\" FROM pragma_foreign_key_check") == [])
         let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT * FROM note") }
@@ -84,7 +85,7 @@ struct SalvageTests {
         return rows.count
     }
 
-    @Test("gets all rows back when its header is lost, in the latest schema, and keeps the damaged file")
+    @Test("gets all rows back when its header is lost, and keeps the damaged file")
     func header() throws {
         try make()
         try change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }

@@ -57,11 +57,11 @@ struct SalvagedVersionTests {
         return try queue.read { try Row.fetchAll($0, sql: "SELECT * FROM s3").map(\.description) }.sorted()
     }
 
-    /// The rows of the salvaged database, in which nothing is pending.
+    /// The rows of the salvaged database, after the app has migrated it.
     private func salvaged() throws -> [String] {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }
-        #expect(try Self.schema().migrate(queue).applied == [])
+        try Self.schema().migrate(queue)
         return try rows(queue)
     }
 

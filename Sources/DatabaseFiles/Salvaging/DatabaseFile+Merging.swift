@@ -51,7 +51,7 @@ extension DatabaseFile {
         }
         let build = SalvageBuild(
             damaged: damaged, history: history, version: version, interrupter: interrupter,
-            progress: progress, leavesMigrations: false)
+            progress: progress, runsMigrations: true)
         return try withUnfinishedFile(for: newPlace()) { new in
             var report = try build.make(at: new, like: setAside, configuration, home: nil)
             let added = try add(new, migrations, database, interrupter)

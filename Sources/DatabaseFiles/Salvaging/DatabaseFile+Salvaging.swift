@@ -24,10 +24,9 @@ extension DatabaseFile {
     /// print(report.description)
     /// ```
     ///
-    /// The migrations make the tables, up to the version that the damaged database had, and then bring the rows to the
-    /// latest version. Where managers have worked, they leave that to the app's next launch, which runs steps in between. The
-    /// damaged file and its journals stay beside the new one, under a dated name. A process that is killed meanwhile leaves
-    /// either the damaged file where it was, or the new one, complete.
+    /// The migrations make the tables at the version that the damaged database had. The app's next launch brings them to the
+    /// latest version, with the steps of managers in between. The damaged file and its journals stay beside the new one, under
+    /// a dated name. A process that is killed meanwhile leaves either the damaged file where it was, or the new one, complete.
     ///
     /// - Parameters:
     ///   - target: the app's migrations: a `SchemaMigrator`, or GRDB's `DatabaseMigrator`.

@@ -18,8 +18,6 @@ struct Refill {
     private(set) var unassigned = 0
     /// True if the new database says that records of managers were lost.
     private(set) var hasLostRecords = false
-    /// True if managers have worked in the damaged database, as far as that is known.
-    private(set) var hasManagers = false
     /// The places of the tables' pages that are not there.
     private(set) var lost: [SQLName: LostPlaces] = [:]
     /// The parts of tables whose first page is unknown: the keys of each tree, and the places of what it lacks.
@@ -45,8 +43,6 @@ struct Refill {
         let records = try ManagerRecords(takenFrom: &damaged)
         try records.write(db)
         hasLostRecords = records.areLost
-        hasManagers =
-            records.areLost && damaged.hasWholeSchema || !records.rows.isEmpty || !records.history.isEmpty
         // Triggers would make rows that were not there; indexes are made faster when the rows are.
         let objects = try Row.fetchAll(
             db,

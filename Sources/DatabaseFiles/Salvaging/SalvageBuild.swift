@@ -10,9 +10,9 @@ struct SalvageBuild {
     let version: SchemaHistory.Entry
     let interrupter: Interrupter
     let progress: Progress?
-    /// True if the migrations above the version of the damaged database are left to the app's next launch, if managers have worked
-    /// in it: steps of theirs may come between.
-    var leavesMigrations = true
+    /// True to run the migrations above the version of the damaged database. Otherwise the app's next launch does, since steps of
+    /// managers may come between.
+    var runsMigrations = false
 
     /// Makes the database, complete and checked.
     ///
@@ -37,7 +37,6 @@ struct SalvageBuild {
         }
         try makeTables(queue)
         var report = SalvageReport(schemaVersion: version.version)
-        var leavesMigrations = leavesMigrations
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {
@@ -51,7 +50,6 @@ struct SalvageBuild {
                 if let home, try MoveMark(db) == nil { try MoveMark.write(movedTo: home, db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
                 report.hasLostRecord = refill.hasLostRecords
-                leavesMigrations = leavesMigrations && refill.hasManagers
                 return .commit
             }
         }
@@ -60,8 +58,8 @@ struct SalvageBuild {
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = \(configuration.foreignKeysEnabled ? "ON" : "OFF")")
         }
-        if !leavesMigrations { try history.migrations.migrate(queue) }
-        let isMigrated = !leavesMigrations && version.count != history.entries.count
+        if runsMigrations { try history.migrations.migrate(queue) }
+        let isMigrated = runsMigrations && version.count != history.entries.count
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA foreign_keys = OFF")
             // SQLite only reads from here on.

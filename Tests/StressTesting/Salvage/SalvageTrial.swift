@@ -52,7 +52,7 @@ struct SalvageTrial {
         let before = try folderContents()
         do {
             let report = try migrator.salvage(DatabaseFile(path: file.path))
-            // Where managers have worked, salvaging leaves this to the launch.
+            // Salvaging leaves this to the launch.
             let queue = try SalvageConnection.open(file)
             defer { try? queue.close() }
             try migrator.migrate(queue, upTo: SalvageSchema.latest)
