@@ -132,15 +132,15 @@ struct GRDBSalvageTests {
         let library = try LibraryDatabase(4)
         try library.pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
         let before = try library.pages.read()
-        var migrator = LibraryDatabase.migrator(Array(LibraryDatabase.identifiers.prefix(4)))
-        migrator.registerMigration("forget") { try $0.execute(sql: "DELETE FROM gone") }
+        var migrator = LibraryDatabase.migrator(Array(LibraryDatabase.identifiers.prefix(3)))
+        migrator.registerMigration("markTitles") { try $0.execute(sql: "DELETE FROM gone") }
         let error = try #require(throws: MigrationError.self) {
             try DatabaseFile(path: library.path).salvage(into: migrator)
         }
         #expect(error.code == .stepFailed)
         #expect(
             error.description == """
-                migration forget failed: no such table: gone (SQLite 1). Fix the migration. Nothing was changed.
+                migration markTitles failed: no such table: gone (SQLite 1). Fix the migration. Nothing was changed.
                 """)
         #expect(try library.pages.read() == before)
     }

@@ -43,18 +43,24 @@ extension DatabaseFile {
         _ setAside: URL, _ migrations: any MigrationSet, _ database: any DatabaseWriter,
         _ interrupter: Interrupter, _ progress: Progress?
     ) throws -> SalvageReport {
+        // The app has applied each migration then, which runs again on the copy.
+        guard try database.read(migrations.isLatest) else {
+            throw MigrationError(
+                .misuse, "the database is not at the latest version, to which rows are to be added",
+                remedy: "Migrate it first. Nothing was changed.")
+        }
         let file = try DamagedFile(at: setAside)
-        guard let (damaged, history, version) = try readDamaged(file, at: setAside, migrations, interrupter)
+        guard let (damaged, version, schema) = try readDamaged(file, at: setAside, migrations, interrupter)
         else {
             throw refusal(
                 .misuse, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
         }
         let build = SalvageBuild(
-            damaged: damaged, history: history, version: version, interrupter: interrupter,
-            progress: progress, runsMigrations: true)
+            damaged: damaged, schema: schema, migrations: migrations, version: version,
+            interrupter: interrupter, progress: progress, runsMigrations: true)
         return try withUnfinishedFile(for: newPlace()) { new in
             var report = try build.make(at: new, like: setAside, configuration, home: nil)
-            let added = try add(new, migrations, database, interrupter)
+            let added = try add(new, database, interrupter)
             report.tables = report.tables.map { table in
                 var table = table
                 table.saved = added[SQLName(table.name)] ?? 0
@@ -71,16 +77,9 @@ extension DatabaseFile {
     ///
     /// - Returns: the number of added rows, by table.
     private func add(
-        _ new: URL, _ migrations: any MigrationSet, _ database: any DatabaseWriter,
-        _ interrupter: Interrupter
+        _ new: URL, _ database: any DatabaseWriter, _ interrupter: Interrupter
     ) throws -> [SQLName: Int] {
         try database.writeWithoutTransaction { db in
-            guard try migrations.isLatest(db) else {
-                throw MigrationError(
-                    .misuse,
-                    "the database is not at the latest version, to which rows are to be added",
-                    remedy: "Migrate it first. Nothing was changed.")
-            }
             let salvaged: SQLName = "app_migrations_salvaged"
             try db.execute(sql: "ATTACH DATABASE ? AS \(salvaged.sql)", arguments: [new.path])
             defer { try? db.execute(sql: "DETACH DATABASE \(salvaged.sql)") }

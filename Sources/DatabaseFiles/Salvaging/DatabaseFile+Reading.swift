@@ -10,7 +10,7 @@ extension DatabaseFile {
     /// - Returns: nil if it is not damaged.
     func readDamaged(
         _ file: DamagedFile, at place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter
-    ) throws -> (DamagedDatabase, SchemaHistory, SchemaHistory.Entry)? {
+    ) throws -> (DamagedDatabase, SchemaHistory.Entry, OwnSchema)? {
         guard file.size > 0 || hasLog(place) else {
             throw refusal(
                 .misuse, place, "is empty, so there is nothing to salvage", "Open it instead.")
@@ -25,11 +25,13 @@ extension DatabaseFile {
         guard let damaged = try DamagedDatabase.read(file, withOneOf: choices) else {
             throw nothingToRead(place)
         }
-        let history = try SchemaHistory(migrations, configuration, interrupter)
-        guard let version = try history.version(of: damaged) else {
+        guard
+            let (version, schema) = try SchemaHistory.version(
+                of: damaged, migrations, configuration, interrupter)
+        else {
             throw refusal(.misuse, place, "has no schema that is known", "Pass the app's migrations.")
         }
-        return (damaged, history, version)
+        return (damaged, version, schema)
     }
 
     func nothingToRead(_ place: URL) -> MigrationError {

@@ -24,7 +24,7 @@ extension DatabaseFile {
     /// print(report.description)
     /// ```
     ///
-    /// The migrations make the tables at the version that the damaged database had. The app's next launch brings them to the
+    /// The tables are as in the damaged database, at the version that it had. The app's next launch brings them to the
     /// latest version, with the steps of managers in between. The damaged file and its journals stay beside the new one, under
     /// a dated name. A process that is killed meanwhile leaves either the damaged file where it was, or the new one, complete.
     ///
@@ -76,12 +76,12 @@ extension DatabaseFile {
         let file = try DamagedFile.locked(at: place, waitingFor: patienceForLooks)
         // The lock lasts until the new file has its name.
         defer { withExtendedLifetime(file) {} }
-        guard let (damaged, history, version) = try readDamaged(file, at: place, migrations, interrupter)
+        guard let (damaged, version, schema) = try readDamaged(file, at: place, migrations, interrupter)
         else { return nil }
         progress?.totalUnitCount = Int64(damaged.trees.values.reduce(0) { $0 + $1.leaves.count } + 1)
         let build = SalvageBuild(
-            damaged: damaged, history: history, version: version, interrupter: interrupter, progress: progress
-        )
+            damaged: damaged, schema: schema, migrations: migrations, version: version,
+            interrupter: interrupter, progress: progress)
         // A database at an old path is marked when it is moved.
         let home = try place.path == newPlace().path && !oldPaths.isEmpty ? place : nil
         return try withUnfinishedFile(for: place) { new in

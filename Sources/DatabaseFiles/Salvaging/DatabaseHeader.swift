@@ -1,3 +1,5 @@
+import GRDB
+
 /// The fields of a database's header that are needed to read it (fileformat2.html, 1.3).
 ///
 /// Each field that is plausible is believed for itself, whatever the others are.
@@ -12,6 +14,8 @@ struct DatabaseHeader {
     /// The number that SQLite has for the encoding of texts; nil if the field holds none.
     let encoding: Int?
     let freelist: (first: Int, count: Int)
+    /// The numbers that `PRAGMA user_version` and `PRAGMA application_id` set.
+    let numbers: (user: Int32, application: Int32)
     /// The number of pages that the database had.
     let pageCount: Int
     /// True if SQLite takes the number of pages for that of the last transaction.
@@ -25,6 +29,9 @@ struct DatabaseHeader {
         reserved = bytes.byte(20) ?? 0
         encoding = bytes.uint32(56).flatMap { (1...3).contains($0) ? $0 : nil }
         freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
+        numbers = (
+            Int32(bitPattern: bytes.word(60) ?? 0), Int32(bitPattern: bytes.word(68) ?? 0)
+        )
         pageCount = bytes.uint32(28) ?? 0
         let constants = bytes.count >= 100 && bytes[21] == 64 && bytes[22] == 32 && bytes[23] == 32
         isThere = constants || bytes.count >= 100 && bytes.starts(with: Self.magic)
@@ -36,4 +43,17 @@ struct DatabaseHeader {
     }
 
     static let pageSizes = [4096, 1024, 8192, 2048, 512, 16_384, 32_768, 65_536]
+}
+
+extension DamagedDatabase {
+    /// Copies the numbers that apps set.
+    func copyNumbers(to db: Database) throws {
+        let header = DatabaseHeader(try pages.page(1) ?? [])
+        guard header.isThere else { return }
+        try db.execute(
+            sql: """
+                PRAGMA main.user_version = \(header.numbers.user);
+                PRAGMA main.application_id = \(header.numbers.application)
+                """)
+    }
 }

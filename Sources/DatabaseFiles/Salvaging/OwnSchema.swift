@@ -3,35 +3,49 @@ import SchemaMigrations
 
 /// The schema of a damaged database, made again in a database in memory, from its own texts.
 struct OwnSchema {
-    /// The statements that make it, in an order in which they can run.
-    private(set) var statements: [String] = []
+    /// The objects that could be made, in an order in which they can be, without those that others bring along.
+    let objects: [DamagedDatabase.Entry]
+    /// The same objects, without the tables of migrators and what belongs to these.
+    let definitions: [SQLName: SchemaObject]
     let layouts: [TableLayout]
-    /// True if each object could be made.
-    private(set) var isComplete = true
+    /// True if nothing of the schema is lost, so that what it does not name is not there.
+    let isComplete: Bool
 
     /// Makes each object whose text can be read.
     init(_ damaged: DamagedDatabase, _ configuration: Configuration) throws {
         let scratch = try DatabaseQueue(configuration: configuration.forCopying())
         defer { try? scratch.close() }
-        var statements: [String] = []
-        var isComplete = true
-        layouts = try scratch.inDatabase { db in
-            for entry in damaged.entriesInOrder {
-                // A virtual table has made its own.
-                if entry.type == "table", try db.hasTable(entry.name) { continue }
-                // The text itself may be damaged: it must be one statement.
-                if let sql = entry.sql, sql.hasPrefix("CREATE "),
-                    let statement = try? db.makeStatement(sql: sql),
-                    (try? statement.execute()) != nil
-                {
-                    statements.append(sql)
+        (objects, definitions, layouts, isComplete) = try scratch.inDatabase { db in
+            var objects: [DamagedDatabase.Entry] = []
+            var isComplete = damaged.hasWholeSchema
+            for entry in damaged.entriesInOrder where try !db.has(entry) {
+                if (try? entry.make(db)) == true {
+                    objects.append(entry)
                 } else if entry.sql != nil || entry.type != "index" {
                     isComplete = false
                 }
             }
-            return try TableLayout.fetchAll(db)
+            isComplete = isComplete && !objects.isEmpty
+            return (objects, try SchemaObject.definitions(db), try TableLayout.fetchAll(db), isComplete)
         }
-        (self.statements, self.isComplete) = (statements, isComplete)
+    }
+}
+
+extension SchemaObject {
+    /// Reads the objects of a database by name.
+    static func definitions(_ db: Database) throws -> [SQLName: SchemaObject] {
+        try Dictionary(fetchAll(db).map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+    }
+}
+
+extension Database {
+    /// Returns true if a database has an object of the same type and name.
+    func has(_ entry: DamagedDatabase.Entry) throws -> Bool {
+        try Bool.fetchOne(
+            self,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = ? AND name = ? COLLATE NOCASE)
+                """, arguments: [entry.type, entry.name]) ?? false
     }
 }
 
@@ -55,11 +69,27 @@ extension DamagedDatabase {
     }
 
     /// Returns true if a table is part of a virtual one.
-    func isShadow(_ name: SQLName) -> Bool {
+    private func isShadow(_ name: SQLName) -> Bool {
         entries.contains { $0.isVirtual && name.folded.hasPrefix($0.name.folded + "_") }
     }
 }
 
 extension DamagedDatabase.Entry {
     fileprivate var isVirtual: Bool { sql?.uppercased().hasPrefix("CREATE VIRTUAL") == true }
+
+    /// Makes the object.
+    ///
+    /// - Returns: false if its text is damaged, so that it makes something else, or more.
+    func make(_ db: Database) throws -> Bool {
+        guard let sql, sql.hasPrefix("CREATE ") else { return false }
+        // It must be one statement.
+        let statement = try db.makeStatement(sql: sql)
+        var isMade = false
+        try db.inSavepoint {
+            try statement.execute()
+            isMade = try db.has(self)
+            return isMade ? .commit : .rollback
+        }
+        return isMade
+    }
 }

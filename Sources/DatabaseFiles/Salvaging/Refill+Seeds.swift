@@ -6,7 +6,7 @@ extension Refill {
     /// - Parameter id: nil in a table without row ids.
     func mayBeLost(_ id: Int64?, from layout: TableLayout) -> Bool {
         // A later migration gives the next ids, which are others beside the app's rows.
-        if let id, id > lastIDs[layout.name] ?? .min { return false }
+        if let id, id > version.lastIDs[layout.name] ?? .min { return false }
         let id = id ?? 0
         if unreadable[layout.name]?.contains(id) == true { return true }
         if let lost = lost[layout.name] { return lost.hold(id...id) }

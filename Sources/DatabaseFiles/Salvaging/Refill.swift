@@ -9,12 +9,12 @@ struct Refill {
     private(set) var damaged: DamagedDatabase
     let interrupter: Interrupter
     let progress: Progress?
+    let schema: OwnSchema
+    let version: SchemaHistory.Entry
     var layouts: [TableLayout]
     /// The tables of the ledger, if the new database has its own.
     var ledgerTables: Set<SQLName> = []
-    /// See ``SchemaHistory/Entry/lastIDs``.
-    var lastIDs: [SQLName: Int64] = [:]
-    private(set) var tables: [SQLName: SalvageReport.Table] = [:]
+    var tables: [SQLName: SalvageReport.Table] = [:]
     private(set) var unassigned = 0
     /// True if the new database says that records of managers were lost.
     private(set) var hasLostRecords = false
@@ -27,50 +27,42 @@ struct Refill {
     private(set) var unreadable: [SQLName: Set<Int64>] = [:]
 
     init(
-        _ db: Database, from damaged: DamagedDatabase, _ layouts: [TableLayout], _ interrupter: Interrupter,
-        _ progress: Progress?
-    ) {
-        (self.db, self.damaged, self.layouts) = (db, damaged, layouts)
+        _ db: Database, from damaged: DamagedDatabase, _ schema: OwnSchema, _ version: SchemaHistory.Entry,
+        _ interrupter: Interrupter, _ progress: Progress?
+    ) throws {
+        (self.db, self.damaged, self.schema, self.version) = (db, damaged, schema, version)
         (self.interrupter, self.progress) = (interrupter, progress)
+        layouts = try TableLayout.fetchAll(db)
     }
 
     /// Inserts every row that belongs to a table, and removes those whose parents are lost.
     ///
     /// - Parameter sync: puts the rows on the disk, on another thread while indexes are made.
     mutating func run(syncing sync: @escaping @Sendable () throws -> Void) throws {
-        try createOtherTables()
+        // Triggers would make rows that were not there; indexes are made faster when the rows are.
+        var objects = try removeLateObjects()
+        var seeds = try places(VirtualTable.fetchAll(db)).compactMap { place in
+            try SeededRows(of: place.layout, in: place.table, db)
+        }
+        try takeOwnSchema(&objects)
         try damaged.exchangeSwappedPages(layouts)
         let records = try ManagerRecords(takenFrom: &damaged)
         try records.write(db)
         hasLostRecords = records.areLost
-        // Triggers would make rows that were not there; indexes are made faster when the rows are.
-        let objects = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT type, name, sql FROM main.sqlite_master
-                WHERE type = 'trigger' OR type = 'index' AND sql IS NOT NULL AND sql NOT LIKE 'CREATE UNIQUE%'
-                """)
-        for object in objects {
-            try db.execute(sql: "DROP \(object["type"] as String) \((object["name"] as SQLName).inMain)")
-        }
         let virtual = try VirtualTable.fetchAll(db)
-        let shadows = Set(virtual.flatMap(\.shadows))
-        let own = layouts.filter { isFilled($0) && !shadows.contains($0.name) }
-        var seeds = try own.compactMap { try SeededRows(of: $0, in: $0.name, db) }
-        seeded = Set(seeds.map(\.table) + virtual.compactMap(\.content))
-        for layout in own { try fill(layout, RowInsertion(layout, db)) }
-        for table in virtual {
-            guard let content = layouts.first(where: { $0.name == table.content }) else { continue }
-            let layout = table.layout(of: content)
-            if let rows = try SeededRows(of: layout, in: table.name, db) { seeds.append(rows) }
-            try fill(layout, RowInsertion(layout, into: table.name, db), as: table.name)
+        let places = places(virtual)
+        seeds = seeds.compactMap { rows in
+            places.first { $0.table == rows.table }.map { rows.fitting($0.layout) }
         }
-        try fillWithLooseRows(shadows)
+        seeded = Set(seeds.map(\.table) + virtual.compactMap(\.content))
+        for (layout, table) in places { try fill(layout, RowInsertion(layout, into: table, db), as: table) }
+        try fillWithLooseRows(Set(virtual.flatMap(\.shadows)))
         for rows in seeds { try rows.putBack(db) { mayBeLost($0, from: rows.layout) } }
         for table in virtual where table.isExternal { try table.rebuild(db) }
         try raiseSequences()
         try removeOrphans(seeds)
-        try alongside(sync) { for object in objects { try db.execute(sql: object["sql"]) } }
+        try alongside(sync) { for object in objects { try make(object) } }
+        try countLostObjects()
     }
 
     /// The result without the tables of records, the largest tables first.
@@ -86,35 +78,23 @@ struct Refill {
             && !ledgerTables.contains(layout.name)
     }
 
-    /// Creates the tables that no migration makes, such as those of records, with their indexes.
-    private mutating func createOtherTables() throws {
-        let known = Set(layouts.map(\.name))
-        var others: Set<SQLName> = []
-        for entry in damaged.entries where entry.type == "table" && !known.contains(entry.name) {
-            guard let sql = entry.sql, sql.hasPrefix("CREATE TABLE "), damaged.tree(of: entry.name) != nil,
-                !entry.name.folded.hasPrefix("sqlite_"), !damaged.isShadow(entry.name), isOne(sql)
-            else { continue }
-            // The text itself may be damaged.
-            if try SQLiteStore.createTable(named: entry.name, db) || (try? db.execute(sql: sql)) != nil {
-                others.insert(entry.name)
-            }
+    /// The tables that are filled, with the layouts of their rows.
+    ///
+    /// A full-text table has its rows in another one.
+    private func places(_ virtual: [VirtualTable]) -> [(layout: TableLayout, table: SQLName)] {
+        let shadows = Set(virtual.flatMap(\.shadows))
+        let own = layouts.filter { isFilled($0) && !shadows.contains($0.name) }.map { ($0, $0.name) }
+        let texts = virtual.compactMap { table in
+            layouts.first { $0.name == table.content }.map { (table.layout(of: $0), table.name) }
         }
-        guard !others.isEmpty else { return }
-        for entry in damaged.entries where entry.type == "index" && others.contains(entry.table) {
-            if let sql = entry.sql, sql.hasPrefix("CREATE "), isOne(sql) { try? db.execute(sql: sql) }
-        }
-        layouts += try TableLayout.fetchAll(db).filter { !known.contains($0.name) }
+        return own + texts
     }
-
-    /// Returns true if a text is a single statement that compiles.
-    private func isOne(_ sql: String) -> Bool { (try? db.makeStatement(sql: sql)) != nil }
 
     // MARK: Rows
 
     private mutating func fill(
-        _ layout: TableLayout, _ insertion: RowInsertion, as name: SQLName? = nil
+        _ layout: TableLayout, _ insertion: RowInsertion, as name: SQLName
     ) throws {
-        let name = name ?? layout.name
         var table = tables[name] ?? SalvageReport.Table(name: name.text)
         if let tree = damaged.tree(of: layout.name), tree.isTable == layout.hasRowid {
             var missing = tree.missing

@@ -6,7 +6,8 @@ import SchemaMigrations
 /// The making of a new database from the rows of a damaged one.
 struct SalvageBuild {
     let damaged: DamagedDatabase
-    let history: SchemaHistory
+    let schema: OwnSchema
+    let migrations: any MigrationSet
     let version: SchemaHistory.Entry
     let interrupter: Interrupter
     let progress: Progress?
@@ -35,18 +36,16 @@ struct SalvageBuild {
                     PRAGMA main.synchronous = OFF; PRAGMA main.cache_size = -16000
                     """)
         }
-        try makeTables(queue)
+        if let count = version.count { try migrations.migrate(queue, byFirst: count) }
         var report = SalvageReport(schemaVersion: version.version)
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {
-                var refill = Refill(db, from: damaged, version.layouts, interrupter, progress)
-                refill.lastIDs = version.lastIDs
-                if version.count != nil { refill.ledgerTables = history.migrations.ledgerTables }
+                var refill = try Refill(db, from: damaged, schema, version, interrupter, progress)
+                if version.count != nil { refill.ledgerTables = migrations.ledgerTables }
                 try refill.run(syncing: sync)
-                if let ledger = version.ledger {
-                    try history.migrations.record(ledger, after: version.count, db)
-                }
+                if let ledger = version.ledger { try migrations.record(ledger, after: version.count, db) }
+                try damaged.copyNumbers(to: db)
                 if let home, try MoveMark(db) == nil { try MoveMark.write(movedTo: home, db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
                 report.hasLostRecord = refill.hasLostRecords
@@ -58,30 +57,18 @@ struct SalvageBuild {
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = \(configuration.foreignKeysEnabled ? "ON" : "OFF")")
         }
-        if runsMigrations { try history.migrations.migrate(queue) }
-        let isMigrated = runsMigrations && version.count != history.entries.count
+        if runsMigrations { try migrations.migrate(queue) }
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA foreign_keys = OFF")
             // SQLite only reads from here on.
-            try alongside(sync) { try check(db, isMigrated: isMigrated) }
+            try alongside(sync) { try check(db) }
         }
         return report
     }
 
-    /// Makes the tables of the version that the damaged database had.
-    private func makeTables(_ queue: DatabaseQueue) throws {
-        if let count = version.count { return try history.migrations.migrate(queue, byFirst: count) }
-        try queue.inDatabase { db in
-            try db.inTransaction(.immediate) {
-                for sql in version.statements { try db.execute(sql: sql) }
-                return .commit
-            }
-        }
-    }
-
     /// Checks the database; that indexes match their tables only if migrations have changed them since SQLite made both.
-    private func check(_ db: Database, isMigrated: Bool) throws {
-        if let problem = try IntegrityCheck(db, isMigrated ? .full : .quick, limit: 1).problems.first {
+    private func check(_ db: Database) throws {
+        if let problem = try IntegrityCheck(db, runsMigrations ? .full : .quick, limit: 1).problems.first {
             throw MigrationError(
                 .databaseFailed, "the new database is damaged: \(problem)",
                 remedy: "Check the disk, then try again. Nothing was changed.")

@@ -31,6 +31,8 @@ public struct SalvageReport: Sendable, Equatable {
     }
 
     /// The tables that had rows, or have lost pages.
+    ///
+    /// Definitions that cannot be read count as rows of `sqlite_schema`.
     public internal(set) var tables: [Table] = []
     /// The number of rows that were left because it is unknown which table they belong to.
     public internal(set) var unassigned = 0
@@ -40,6 +42,8 @@ public struct SalvageReport: Sendable, Equatable {
     /// `replaceRecord(assuming:)` continues.
     public internal(set) var hasLostRecord = false
     /// The schema version that the damaged database had: of GRDB's migrations, the identifier of the last one.
+    ///
+    /// It is `none` for a database without a ledger, which the app's next launch adopts.
     public internal(set) var schemaVersion: String
     /// The damaged file, which is kept with its journals; nil while salvaging into a database in use.
     public internal(set) var setAside: URL?

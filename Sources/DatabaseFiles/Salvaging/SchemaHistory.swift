@@ -4,35 +4,48 @@ import GRDB
 import SchemaMigrations
 
 /// The tables that the app's migrations make, version by version, found out in a database in memory.
+///
+/// The ledger says which migrations were applied, and the damaged schema what the tables are: a migration may have run out of order,
+/// and something else may have changed them.
 struct SchemaHistory {
     /// The tables of a version.
     struct Entry {
         let version: String
         /// The number of migrations that make the tables; nil if only the damaged schema says how to.
-        let count: Int?
-        let layouts: [TableLayout]
+        var count: Int?
+        var layouts: [TableLayout] = []
         /// The last id of the rows that are in a table once there is one, by the table's name.
         ///
         /// Rows that a later migration inserts may have other ids in a database with rows of the app.
         var lastIDs: [SQLName: Int64] = [:]
-        /// The definitions of tables and other objects, by name.
-        var definitions: [SQLName: String] = [:]
-        /// The statements that make the tables, if no number of migrations does.
-        var statements: [String] = []
-        /// The versions that the damaged database names.
+        var definitions: [SQLName: SchemaObject] = [:]
+        /// The objects that the damaged database has in another form, or no longer.
+        var replaced: [SchemaObject] = []
+        /// The versions that the damaged database names; nil if it never had a ledger.
         var ledger: SavedLedger?
+
+        /// Returns a table's layout with what is known of shorter rows.
+        func completing(_ layout: TableLayout) -> TableLayout {
+            let known = layouts.first { $0.name == layout.name && $0.isIndex == layout.isIndex }
+            var layout = layout
+            layout.fewestColumns = min(layout.columns.count, known?.fewestColumns ?? .max)
+            return layout
+        }
     }
 
     let migrations: any MigrationSet
-    private let configuration: Configuration
     private(set) var entries: [Entry] = []
 
-    init(_ migrations: any MigrationSet, _ configuration: Configuration, _ interrupter: Interrupter) throws {
-        (self.migrations, self.configuration) = (migrations, configuration)
+    private init(_ migrations: any MigrationSet) { self.migrations = migrations }
+
+    /// Runs the first migrations, one after the other.
+    private mutating func replay(
+        first count: Int, _ configuration: Configuration, _ interrupter: Interrupter
+    ) throws {
         let scratch = try DatabaseQueue(configuration: configuration.forCopying())
         defer { try? scratch.close() }
         let added = AddedColumns(on: scratch)
-        for (index, version) in migrations.versions.enumerated() {
+        for (index, version) in migrations.versions.prefix(count).enumerated() {
             try interrupter.check()
             try migrations.migrate(scratch, byFirst: index + 1)
             let last = entries.last
@@ -42,13 +55,10 @@ struct SchemaHistory {
                     layout.fewestColumns = max(1, layout.columns.count - added.count(layout.name))
                     return layout
                 }
-                let rows = try Row.fetchAll(
-                    db, sql: "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
-                return Entry(
+                return try Entry(
                     version: version, count: index + 1, layouts: layouts,
-                    lastIDs: try Self.lastIDs(of: layouts, after: last, db),
-                    definitions: Dictionary(
-                        rows.map { ($0["name"] as SQLName, $0["sql"] as String) }, uniquingKeysWith: { $1 }))
+                    lastIDs: Self.lastIDs(of: layouts, after: last, db),
+                    definitions: SchemaObject.definitions(db))
             }
             entries.append(entry)
         }
@@ -70,15 +80,34 @@ struct SchemaHistory {
         }
     }
 
-    /// Returns the version that a damaged database had: by its ledger, or else by its tables.
+    /// Finds the version that a damaged database had: by its ledger, or else by its tables.
     ///
+    /// Migrations in Swift may do more than change a database. So none runs above the version that a whole ledger says.
+    ///
+    /// - Returns: nil if nothing is known of the schema.
     /// - Throws: `MigrationError`, if a newer version of the app has migrated it.
-    func version(of damaged: DamagedDatabase) throws -> Entry? {
+    static func version(
+        of damaged: DamagedDatabase, _ migrations: any MigrationSet, _ configuration: Configuration,
+        _ interrupter: Interrupter
+    ) throws -> (Entry, OwnSchema)? {
         let ledger = try SavedLedger(migrations.traces(in: damaged), of: migrations)
-        if let newer = try migrations.newer(in: ledger) { throw newerThanThisProcess("to \(newer)") }
-        var entry = try sureVersion(of: damaged, ledger) ?? likelyVersion(of: damaged, ledger)
-        entry?.ledger = ledger
-        return entry
+        var history = SchemaHistory(migrations)
+        if let newer = try migrations.newer(in: ledger) {
+            throw history.newerThanThisProcess("to \(newer)")
+        }
+        let own = try OwnSchema(damaged, configuration)
+        // The app's next launch adopts a database without a ledger.
+        if own.isComplete, ledger.versions.isEmpty, !damaged.entries.contains(where: migrations.isLedger) {
+            return (Entry(version: "none"), own)
+        }
+        try history.replay(first: history.countToReplay(own, ledger), configuration, interrupter)
+        guard
+            var entry = try history.sureVersion(own, ledger)
+                ?? history.likelyVersion(of: damaged, own, ledger)
+        else { return nil }
+        entry.ledger = ledger
+        entry.replaced = history.replaced(in: entry, by: own)
+        return (entry, own)
     }
 
     private func newerThanThisProcess(_ change: String) -> MigrationError {
@@ -93,24 +122,26 @@ struct SchemaHistory {
 
     // MARK: By the ledger
 
+    /// Returns the number of migrations to run for what their tables say.
+    private func countToReplay(_ own: OwnSchema, _ ledger: SavedLedger) -> Int {
+        let applied = Set(ledger.versions)
+        guard ledger.completeness == .whole, let last = migrations.versions.lastIndex(where: applied.contains)
+        else { return migrations.versions.count }
+        return own.isComplete ? migrations.versions.prefix(while: applied.contains).count : last + 1
+    }
+
     /// Returns the version that the ledger says, if nothing of it is lost.
-    private func sureVersion(of damaged: DamagedDatabase, _ ledger: SavedLedger) throws -> Entry? {
+    private func sureVersion(_ own: OwnSchema, _ ledger: SavedLedger) throws -> Entry? {
         guard ledger.completeness == .whole else { return nil }
         let applied = migrations.versions.filter(Set(ledger.versions).contains)
-        if let last = applied.last, migrations.versions.starts(with: applied),
+        if !applied.isEmpty, migrations.versions.starts(with: applied),
             try !migrations.isHalfDone(after: applied.count, ledger)
         {
-            return entries.last { $0.version == last }
+            return entries[applied.count - 1]
         }
         // Migrations that are out of order, or a part of one that has merged others, are still to come.
-        let own = try OwnSchema(damaged, configuration)
-        guard own.isComplete, damaged.hasWholeSchema, let last = applied.last ?? ledger.versions.last
-        else {
-            return nil
-        }
-        return Entry(
-            version: last, count: nil, layouts: own.layouts.map(withFewestColumns), statements: own.statements
-        )
+        guard own.isComplete, let last = applied.last ?? ledger.versions.last else { return nil }
+        return Entry(version: last, layouts: own.layouts.map(withFewestColumns))
     }
 
     private func withFewestColumns(_ layout: TableLayout) -> TableLayout {
@@ -122,19 +153,44 @@ struct SchemaHistory {
         return layout
     }
 
+    // MARK: What is no migration's
+
+    /// Returns the objects of a version that something else than the migrations, in their order, has changed or removed.
+    ///
+    /// An object as it was in an earlier version says that a page of the schema is out of date.
+    private func replaced(in entry: Entry, by own: OwnSchema) -> [SchemaObject] {
+        let earlier = entries.prefix { $0.version != entry.version }
+        let names = Set(entry.layouts.flatMap { [$0.name] + $0.columns.map(\.name) })
+        func isSame(_ first: SchemaObject?, _ second: SchemaObject) -> Bool {
+            first == second || first?.comparable(names) == second.comparable(names)
+        }
+        let known = own.definitions.filter { entry.definitions[$0.key] != nil }
+        let isOlder = earlier.contains { version in
+            version.definitions.count == known.count
+                && known.allSatisfy { isSame(version.definitions[$0.key], $0.value) }
+        }
+        return entry.definitions.values.filter { object in
+            guard let its = known[object.name] else { return own.isComplete && !isOlder }
+            return !isSame(object, its) && !its.sql.isNearly(object.sql)
+                && !earlier.contains { isSame($0.definitions[object.name], its) }
+        }
+    }
+
     // MARK: By the tables
 
     /// Returns the version whose tables fit best, and not one below those that were surely applied.
     ///
     /// Of several, it is the one that the ledger says, or if later versions may be lost there, the latest, so that no
     /// migration runs twice.
-    private func likelyVersion(of damaged: DamagedDatabase, _ ledger: SavedLedger) throws -> Entry? {
+    private func likelyVersion(
+        of damaged: DamagedDatabase, _ own: OwnSchema, _ ledger: SavedLedger
+    ) throws -> Entry? {
         let last = migrations.versions.lastIndex(where: Set(ledger.versions).contains)
         let isLatest = ledger.completeness > .partial
         let hasTables = damaged.entries.contains { $0.type == "table" }
         // Rows alone say little.
         if isLatest, !hasTables, let last { return entries[last] }
-        if !isLatest, let (table, column) = try strangeColumn(in: damaged) {
+        if !isLatest, let (table, column) = strangeColumn(in: own) {
             throw newerThanThisProcess("with a column \(column) of \(table)")
         }
         let isWhole = !isLatest && damaged.hasWholeSchema
@@ -152,7 +208,7 @@ struct SchemaHistory {
     /// Returns the number of objects that a version has, too, and if the damaged schema is whole, without those that only
     /// the version has.
     private func fit(of objects: [DamagedDatabase.Entry], _ isWhole: Bool, to entry: Entry) -> Int {
-        let same = objects.count { $0.sql != nil && entry.definitions[$0.name] == $0.sql }
+        let same = objects.count { $0.sql != nil && entry.definitions[$0.name]?.sql == $0.sql }
         let names = Set(objects.map(\.name))
         return isWhole ? same - entry.definitions.keys.count { !names.contains($0) } : same
     }
@@ -163,15 +219,14 @@ struct SchemaHistory {
     }
 
     /// Returns a column that the damaged schema describes, and that a known table has in no version.
-    private func strangeColumn(in damaged: DamagedDatabase) throws -> (SQLName, SQLName)? {
+    private func strangeColumn(in own: OwnSchema) -> (SQLName, SQLName)? {
         var known: [SQLName: Set<SQLName>] = [:]
         for layout in entries.flatMap(\.layouts) where !layout.isIndex {
             known[layout.name, default: []].formUnion(layout.columns.map(\.name))
         }
-        let texts = Dictionary(damaged.entries.map { ($0.name, $0.sql ?? "") }) { first, _ in first }
-        for layout in try OwnSchema(damaged, configuration).layouts where !layout.isIndex {
+        for layout in own.layouts where !layout.isIndex {
             guard let names = known[layout.name], !migrations.ledgerTables.contains(layout.name),
-                !isNearlyKnown(texts[layout.name] ?? "", layout.name)
+                !isNearlyKnown(own.definitions[layout.name])
             else { continue }
             if let column = layout.columns.first(where: { !names.contains($0.name) }) {
                 return (layout.name, column.name)
@@ -180,12 +235,22 @@ struct SchemaHistory {
         return nil
     }
 
-    /// Returns true if a definition differs from a known one in a single character: then a bit in it has flipped.
-    private func isNearlyKnown(_ text: String, _ table: SQLName) -> Bool {
-        entries.compactMap { $0.definitions[table] }.contains { known in
-            known.utf16.count == text.utf16.count && zip(known.utf16, text.utf16).count { $0 != $1 } == 1
-        }
+    private func isNearlyKnown(_ object: SchemaObject?) -> Bool {
+        guard let object else { return false }
+        return entries.compactMap { $0.definitions[object.name]?.sql }.contains(where: object.sql.isNearly)
     }
+}
+
+extension String {
+    /// Returns true if a text differs from another one in a single character: then a bit in it has flipped.
+    fileprivate func isNearly(_ other: String) -> Bool {
+        utf16.count == other.utf16.count && zip(utf16, other.utf16).count { $0 != $1 } == 1
+    }
+}
+
+extension MigrationSet {
+    /// Returns true for a table in which applied migrations are recorded.
+    fileprivate func isLedger(_ entry: DamagedDatabase.Entry) -> Bool { ledgerTables.contains(entry.name) }
 }
 
 extension DamagedDatabase {

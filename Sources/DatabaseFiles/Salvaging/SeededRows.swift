@@ -6,12 +6,15 @@ import SchemaMigrations
 /// The damaged database has them as the app has left them: changed, or deleted. So they are taken out before its rows come, and only
 /// those come back that can have been on a page that is lost. They do not count as saved.
 struct SeededRows {
-    let layout: TableLayout
+    private(set) var layout: TableLayout
     let table: SQLName
     private let copy: String
     /// The columns with values of their own, without an id that is none.
-    private let values: [String]
+    private var values: [String]
     private var columns: String { ((layout.hiddenRowid.map { [$0] } ?? []) + values).joined(separator: ", ") }
+    private var copied: String {
+        ((layout.hiddenRowid.map { _ in ["app_migrations_id"] } ?? []) + values).joined(separator: ", ")
+    }
 
     /// Takes the rows out of a table.
     ///
@@ -20,16 +23,24 @@ struct SeededRows {
     init?(of layout: TableLayout, in table: SQLName, _ db: Database) throws {
         (self.layout, self.table) = (layout, table)
         copy = "temp.\(SQLName("app_migrations_seeds_of_\(table.text)").sql)"
-        values = layout.columns.filter { !$0.isGenerated }.map(\.name.sql)
+        values = layout.values
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.inMain))") == true else {
             return nil
         }
         try db.execute(
             sql: """
                 CREATE TABLE \(copy) AS SELECT row_number() OVER () AS app_migrations_number,
-                    \(layout.rowid ?? "NULL") AS app_migrations_id, \(columns) FROM \(table.inMain);
+                    \(layout.rowid ?? "NULL") AS app_migrations_id, \(values.joined(separator: ", ")) FROM \(table.inMain);
                 DELETE FROM \(table.inMain)
                 """)
+    }
+
+    /// Returns the same rows, for a table with other columns.
+    func fitting(_ layout: TableLayout) -> SeededRows {
+        var rows = self
+        rows.layout = layout
+        rows.values = values.filter(layout.values.contains)
+        return rows
     }
 
     /// Puts rows back whose keys are free.
@@ -44,7 +55,7 @@ struct SeededRows {
         if layout.hiddenRowid != nil { try removeThoseElsewhere(db) }
         let insertion = try db.makeStatement(
             sql:
-                "INSERT OR IGNORE INTO \(table.inMain)(\(columns)) SELECT \(columns) FROM \(copy) \(condition)"
+                "INSERT OR IGNORE INTO \(table.inMain)(\(columns)) SELECT \(copied) FROM \(copy) \(condition)"
         )
         for (number, _) in try numbers(db) {
             try insertion.execute(arguments: [number])
@@ -69,7 +80,7 @@ struct SeededRows {
 
     /// Returns the number of rows that were put back, and are not there any more.
     func countOfRemoved(_ db: Database) throws -> Int {
-        let rows = "SELECT \(columns) FROM \(copy) EXCEPT SELECT \(columns) FROM \(table.inMain)"
+        let rows = "SELECT \(copied) FROM \(copy) EXCEPT SELECT \(columns) FROM \(table.inMain)"
         return try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(rows))") ?? 0
     }
 
@@ -78,6 +89,9 @@ struct SeededRows {
 }
 
 extension TableLayout {
+    /// The columns with values of their own.
+    fileprivate var values: [String] { columns.filter { !$0.isGenerated }.map(\.name.sql) }
+
     /// The name of the rows' id; nil if they have none.
     var rowid: String? { columns.first { $0.isRowid }?.name.sql ?? hiddenRowid }
 

@@ -1,0 +1,62 @@
+import GRDB
+import SchemaMigrations
+
+extension Refill {
+    /// Removes triggers, and the indexes that refuse no rows.
+    ///
+    /// - Returns: what was removed.
+    func removeLateObjects() throws -> [DamagedDatabase.Entry] {
+        let objects = try DamagedDatabase.Entry.fetchAll(db).filter(\.isLate)
+        for object in objects { try db.execute(sql: "DROP \(object.type) \(object.name.inMain)") }
+        return objects
+    }
+
+    /// Makes the objects that no migration makes, or that are others than the migrations', such as the tables of records.
+    ///
+    /// - Parameter late: the objects that are made last.
+    mutating func takeOwnSchema(_ late: inout [DamagedDatabase.Entry]) throws {
+        for object in version.replaced {
+            try db.execute(sql: "DROP \(object.type) IF EXISTS \(object.name.inMain)")
+        }
+        late.removeAll { late in version.replaced.contains { $0.name == late.name } }
+        for object in schema.objects where !late.contains(where: { $0.name == object.name }) {
+            if object.isLate {
+                late.append(object)
+            } else if try !db.has(object), try !SQLiteStore.createTable(named: object.name, db) {
+                try make(object)
+            }
+        }
+        layouts = try TableLayout.fetchAll(db).map(version.completing)
+    }
+
+    /// Makes an object, unless another one of the new database keeps it from being made.
+    func make(_ object: DamagedDatabase.Entry) throws {
+        do {
+            _ = try object.make(db)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {}
+    }
+
+    /// Counts what of the damaged schema is not in the new database.
+    mutating func countLostObjects() throws {
+        let lost = try damaged.entries.count { entry in
+            try !entry.name.folded.hasPrefix("sqlite_") && !db.has(entry)
+        }
+        guard lost > 0 else { return }
+        var table = SalvageReport.Table(name: "sqlite_schema")
+        table.unreadable = lost
+        tables["sqlite_schema"] = table
+    }
+}
+
+extension DamagedDatabase.Entry {
+    fileprivate static func fetchAll(_ db: Database) throws -> [Self] {
+        try Row.fetchAll(
+            db, sql: "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql IS NOT NULL"
+        ).map { Self(type: $0[0], name: $0[1], table: $0[2], root: 0, sql: $0[3]) }
+    }
+
+    /// True for a trigger, and for an index that refuses no rows.
+    fileprivate var isLate: Bool {
+        type == "trigger" || type == "index" && sql?.uppercased().hasPrefix("CREATE UNIQUE") == false
+    }
+}

@@ -1,0 +1,281 @@
+import AppMigrations
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+/// The schema of a damaged database says what its tables are; the migrations say only what they would make of a new one.
+@Suite("A damaged database that is not as its migrations make it", .timed)
+struct OwnSchemaTests {
+    let folder: TemporaryFolder
+    let path: String
+    private var pages: DatabasePages { DatabasePages(path: path) }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("app.sqlite")
+    }
+
+    private func open<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        return try body(queue)
+    }
+
+    private func rows(_ table: String) throws -> [String] {
+        try open { queue in
+            try queue.read {
+                try Row.fetchAll($0, sql: "SELECT * FROM \(table) ORDER BY id").map(\.description)
+            }
+        }
+    }
+
+    private func schema(_ texts: [String], besides left: Int? = nil) throws -> SchemaMigrator {
+        try SchemaMigrator(
+            migrations: texts.indices.filter { $0 != left }.map { index in
+                SQLMigration(version: SchemaVersion(index + 1), name: "m\(index + 1)", sql: texts[index])
+            })
+    }
+
+    private func migrator(_ texts: [String], besides left: Int? = nil) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        for index in texts.indices where index != left {
+            migrator.registerMigration("m\(index + 1)") { try $0.execute(sql: texts[index]) }
+        }
+        return migrator
+    }
+
+    private func eraseMagic() throws {
+        try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+    }
+
+    private func salvage(_ target: some SalvageTarget) throws -> SalvageReport {
+        try DatabaseFile(path: path).salvage(into: target)
+    }
+
+    // MARK: The order of columns
+
+    private static let late = [
+        "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note VALUES (7, 'seed')",
+        "ALTER TABLE note ADD COLUMN author TEXT", "ALTER TABLE note ADD COLUMN place TEXT",
+    ]
+
+    @Test("keeps each value in its column where a migration ran out of order", arguments: [false, true])
+    func outOfOrder(byGRDB: Bool) throws {
+        let (first, all) = (try schema(Self.late, besides: 1), try schema(Self.late))
+        try open { queue in
+            if byGRDB {
+                try migrator(Self.late, besides: 1).migrate(queue)
+                try queue.execute("INSERT INTO note VALUES (1, 'short', 'Rome')")
+                try migrator(Self.late).migrate(queue)
+            } else {
+                try first.migrate(queue)
+                try queue.execute("INSERT INTO note VALUES (1, 'short', 'Rome')")
+                try all.migrate(queue)
+            }
+            try queue.execute("INSERT INTO note(id, text, place, author) VALUES (2, 'full', 'Rome', 'Ann')")
+        }
+        try eraseMagic()
+        let report = byGRDB ? try salvage(migrator(Self.late)) : try salvage(all)
+        #expect(report.isComplete && report.saved == 3)
+        try open { if byGRDB { try migrator(Self.late).migrate($0) } else { try all.migrate($0) } }
+        #expect(
+            try rows("note") == [
+                "[id:1 text:\"short\" place:\"Rome\" author:NULL]",
+                "[id:2 text:\"full\" place:\"Rome\" author:\"Ann\"]",
+                "[id:7 text:\"seed\" place:NULL author:NULL]",
+            ])
+    }
+
+    @Test("gets rows that migrations insert back on a lost page, whatever has changed their table")
+    func seeds() throws {
+        let seeded = try schema([
+            "CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT, rank); INSERT INTO kind VALUES (1, 'a', 1), (2, 'b', 2)",
+            Self.late[0],
+        ])
+        try open { queue in
+            try seeded.migrate(queue)
+            try queue.execute("ALTER TABLE kind DROP COLUMN rank; ALTER TABLE kind ADD COLUMN color TEXT")
+        }
+        try pages.erase(pages.root("kind"))
+        #expect(try salvage(seeded).isComplete == false)
+        #expect(try rows("kind") == ["[id:1 name:\"a\" color:NULL]", "[id:2 name:\"b\" color:NULL]"])
+    }
+
+    @Test("is at the version that its ledger says where a page of the schema is of an earlier one")
+    func olderSchema() throws {
+        let all = try schema(Self.late + ["CREATE TABLE tag(name TEXT)"])
+        _ = try open { try all.migrate($0, upTo: 2) }
+        let older = try pages.read()[pages.range(1)]
+        try open { queue in
+            try all.migrate(queue)
+            try queue.execute("INSERT INTO note VALUES (1, 'full', 'Ann', 'Rome')")
+            try queue.execute("INSERT INTO tag VALUES ('one'), ('two'), ('three')")
+        }
+        try pages.change { $0.replaceSubrange(100..<4_096, with: older.dropFirst(100)) }
+        try eraseMagic()
+        #expect(try salvage(all).schemaVersion == "4")
+        #expect(try open { try $0.strings("SELECT place FROM note WHERE id = 1") } == ["Rome"])
+        #expect(try open { try $0.integers("SELECT count(*) FROM tag") } == [3])
+    }
+
+    // MARK: What no migration makes
+
+    @Test("keeps a table of a step whose first page is lost, and says that rows may be missing")
+    func lostRoot() throws {
+        let schema = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute("CREATE TABLE draft(text TEXT); INSERT INTO draft VALUES ('lost')")
+            try queue.execute("INSERT INTO note VALUES (1, 'saved')")
+        }
+        try pages.erase(pages.root("draft"))
+        let report = try salvage(schema)
+        #expect(!report.isComplete)
+        #expect(report.tables.first { $0.name == "draft" }?.missingPages == 1)
+        #expect(try open { try $0.integers("SELECT count(*) FROM draft") } == [0])
+    }
+
+    @Test(
+        "keeps the views, triggers, indexes, columns and full-text tables of steps", arguments: [false, true])
+    func otherObjects(isColumnAdded: Bool) throws {
+        let text = "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT); CREATE TABLE gone(x)"
+        let schema = try schema([text])
+        try open { queue in
+            try schema.migrate(queue)
+            if isColumnAdded {
+                try queue.execute("ALTER TABLE note ADD COLUMN stars INTEGER; DROP TABLE gone")
+            }
+            try queue.execute(
+                """
+                INSERT INTO note(id, text) VALUES (1, 'red rose'), (2, 'blue sky');
+                CREATE UNIQUE INDEX note_text ON note(text);
+                CREATE INDEX note_long ON note(text, id);
+                CREATE VIEW texts AS SELECT text FROM note;
+                CREATE VIRTUAL TABLE words USING fts5(text);
+                INSERT INTO words VALUES ('green grass');
+                CREATE TRIGGER added AFTER INSERT ON note BEGIN INSERT INTO words VALUES (new.text); END;
+                """)
+            if isColumnAdded { try queue.execute("UPDATE note SET stars = 5") }
+        }
+        let before = try objects()
+        try eraseMagic()
+        let report = try salvage(schema)
+        #expect(report.isComplete && report.tables.first { $0.name == "note" }?.saved == 2)
+        #expect(try objects() == before)
+        let queue = try DatabaseQueue(path: path)
+        #expect(try schema.migrate(queue).applied == [])
+        if isColumnAdded { #expect(try queue.integers("SELECT stars FROM note") == [5, 5]) }
+        try queue.execute("INSERT INTO note(id, text) VALUES (3, 'new leaf')")
+        #expect(try queue.integers("SELECT rowid FROM words WHERE words MATCH 'grass OR leaf'") == [1, 2])
+        try queue.close()
+    }
+
+    private func objects() throws -> [String] {
+        try open {
+            try $0.strings(
+                "SELECT type || ' ' || name || ' ' || ifnull(sql, '') FROM sqlite_master ORDER BY 1")
+        }
+    }
+
+    @Test("says so if the text of an object is damaged that no migration makes")
+    func damagedText() throws {
+        let schema = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute("INSERT INTO note VALUES (1, 'a'); CREATE VIEW texts AS SELECT text FROM note")
+        }
+        try pages.change { data in
+            let place = try #require(data.range(of: Data("CREATE VIEW".utf8))).lowerBound
+            data[place] = UInt8(ascii: "?")
+        }
+        let report = try salvage(schema)
+        #expect(report.saved == 1 && !report.isComplete)
+        #expect(report.tables.first { $0.name == "sqlite_schema" }?.unreadable == 1)
+    }
+
+    // MARK: Migrations in Swift
+
+    @Test("runs no migration that is pending, so that what it reads outside is there at the launch")
+    func pendingSwift() throws {
+        let legacy = folder.path("legacy.json")
+        try Data("old".utf8).write(to: URL(fileURLWithPath: legacy))
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "note", sql: "CREATE TABLE note(text TEXT)"),
+            CodeMigration(2, "import") { db in
+                let text = try String(contentsOfFile: legacy, encoding: .utf8)
+                try db.execute(sql: "INSERT INTO note VALUES (?)", arguments: [text])
+                try FileManager.default.removeItem(atPath: legacy)
+            },
+        ])
+        try open { queue in
+            try schema.migrate(queue, upTo: 1)
+            try queue.execute("INSERT INTO note VALUES ('mine')")
+        }
+        try eraseMagic()
+        let setAside = try #require(try salvage(schema).setAside)
+        let queue = try DatabaseQueue(path: path)
+        // Neither does what adds rows to a database that has not had it.
+        let error = try #require(throws: MigrationError.self) {
+            try DatabaseFile(path: path).salvage(from: setAside, into: schema, of: queue)
+        }
+        #expect(error.code == .misuse)
+        #expect(try schema.migrate(queue).applied == [2])
+        try queue.close()
+        #expect(try open { try $0.strings("SELECT text FROM note ORDER BY text") } == ["mine", "old"])
+    }
+
+    @Test("of a newer app runs no migration at all")
+    func newer() throws {
+        let counter = Locked(0)
+        func schema(_ count: Int) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: (1...count).map { version in
+                    CodeMigration(SchemaVersion(version), "m\(version)") { db in
+                        counter.withLock { $0 += 1 }
+                        try db.execute(sql: "CREATE TABLE t\(version)(x)")
+                    }
+                })
+        }
+        let newer = try schema(2)
+        _ = try open { try newer.migrate($0) }
+        try eraseMagic()
+        let error = try #require(throws: MigrationError.self) { try salvage(schema(1)) }
+        #expect(error.code == .newerThanThisProcess)
+        #expect(counter.withLock(\.self) == 2)
+    }
+
+    // MARK: Databases without a ledger
+
+    @Test("without a ledger is as it was, for the launch to adopt")
+    func adopted() throws {
+        let texts = [
+            "CREATE TABLE book(title TEXT)",
+            "ALTER TABLE book ADD COLUMN author TEXT; UPDATE book SET author = 'unknown'",
+            "ALTER TABLE book ADD COLUMN pages INTEGER NOT NULL DEFAULT 0",
+        ]
+        var schema = try schema(texts)
+        schema = try SchemaMigrator(
+            migrations: schema.migrations, adopting: .userVersion(means: [5: 1]))
+        try open { queue in
+            try queue.execute(
+                """
+                create table book (title text); insert into book values ('one'), ('two');
+                CREATE TABLE added(x); PRAGMA user_version = 5; PRAGMA application_id = 77
+                """)
+        }
+        try eraseMagic()
+        let report = try salvage(schema)
+        #expect(report.schemaVersion == "none" && report.isComplete)
+        let queue = try DatabaseQueue(path: path)
+        #expect(try queue.integers("PRAGMA user_version") == [5])
+        #expect(try queue.integers("PRAGMA application_id") == [77])
+        #expect(try queue.tables() == ["added", "book"])
+        #expect(try schema.migrate(queue).applied == [2, 3])
+        #expect(try queue.strings("SELECT author FROM book") == ["unknown", "unknown"])
+        try queue.close()
+    }
+}
