@@ -258,6 +258,7 @@ struct SalvageTests {
         #expect(try saved.integers("SELECT id FROM note ORDER BY id") == [1, 2])
         #expect(try saved.strings("SELECT name FROM folder") == ["one!", "two!"])
         #expect(try saved.integers("SELECT rowid FROM titles WHERE titles MATCH 'sky'") == [2])
+        #expect(try saved.strings("SELECT title FROM titles WHERE titles MATCH 'lost'") == [])
         #expect(try saved.integers("SELECT rowid FROM words WHERE words MATCH 'grass'") == [7])
         try saved.close()
     }

@@ -58,9 +58,9 @@ struct Refill {
         for (layout, table) in places { try fill(layout, RowInsertion(layout, into: table, db), as: table) }
         try fillWithLooseRows(Set(virtual.flatMap(\.shadows)))
         for rows in seeds { try rows.putBack(db) { mayBeLost($0, from: rows.layout) } }
-        for table in virtual where table.isExternal { try table.rebuild(db) }
         try raiseSequences()
         try removeOrphans(seeds)
+        for table in virtual where table.isExternal { try table.rebuild(db) }
         try alongside(sync) { for object in objects { try make(object) } }
         try countLostObjects()
     }

@@ -7,9 +7,9 @@ struct VirtualTable {
     let name: SQLName
     /// The tables in which SQLite keeps it.
     let shadows: [SQLName]
-    /// The table that has its rows; nil if another table of the app has them.
+    /// The table that has its rows; nil if another table of the app has them, or none.
     let content: SQLName?
-    /// True if it can be built again from another table.
+    /// True if it is built again from another table.
     let isExternal: Bool
     let columns: [SQLName]
 
@@ -27,15 +27,13 @@ struct VirtualTable {
                     SELECT name FROM pragma_table_list
                     WHERE schema = 'main' AND type = 'shadow' AND name LIKE ? || '\\_%' ESCAPE '\\'
                     """, arguments: [name.text.replacingOccurrences(of: "_", with: "\\_")])
-            let sql = (row["sql"] as String).lowercased()
-            let isText = sql.contains("using fts")
-            let content = shadows.first { isText && $0.folded == name.folded + "_content" }
+            let text = FullTextTable(
+                SchemaObject(type: "table", name: name, table: name, sql: row["sql"]))
+            let content = shadows.first { text?.content == .own && $0.folded == name.folded + "_content" }
             let columns = try SQLName.fetchAll(
                 db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [name])
             return VirtualTable(
-                name: name, shadows: shadows, content: content,
-                isExternal: isText && content == nil && sql.contains("content=")
-                    && !sql.contains("content=''"),
+                name: name, shadows: shadows, content: content, isExternal: text?.content == .external,
                 columns: columns)
         }
     }
@@ -43,7 +41,7 @@ struct VirtualTable {
     /// Returns the layout of the rows, with the columns named as in the table itself.
     func layout(of content: TableLayout) -> TableLayout { content.renamed(columns: ["rowid"] + columns) }
 
-    /// Builds the words again.
+    /// Builds the words again, from the rows that are there by then.
     func rebuild(_ db: Database) throws {
         try db.execute(sql: "INSERT INTO \(name.inMain)(\(name.sql)) VALUES ('rebuild')")
     }

@@ -1,0 +1,67 @@
+import DatabaseFiles
+import Foundation
+import GRDB
+import SchemaMigrations
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("Full-text tables of a damaged database", .timed)
+struct FullTextSalvageTests {
+    let folder: TemporaryFolder
+    let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("app.sqlite")
+    }
+
+    private func make(_ tables: String, _ rows: String) throws -> SchemaMigrator {
+        let schema = try SchemaMigrator(
+            tables: "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT); \(tables)")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(rows)
+        try queue.close()
+        try DatabasePages(path: path).change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        return schema
+    }
+
+    @Test(
+        "without content keep nothing from being saved",
+        arguments: ["fts5(title, content='')", "fts5(title, content = \"\")", "fts4(title, content=\"\")"])
+    func contentless(module: String) throws {
+        let schema = try make(
+            "CREATE VIRTUAL TABLE titles USING \(module);",
+            "INSERT INTO note VALUES (1, 'red rose'); INSERT INTO titles(rowid, title) VALUES (1, 'red rose')"
+        )
+        let file = DatabaseFile(path: path)
+        let setAside = try #require(try file.salvage(into: schema).setAside)
+        let queue = try file.openQueue()
+        #expect(try queue.strings("SELECT title FROM note") == ["red rose"])
+        try queue.execute("DELETE FROM note")
+        #expect(try file.salvage(from: setAside, into: schema, of: queue).saved == 1)
+        try queue.close()
+    }
+
+    @Test(
+        "find the words of another table, however their definition is written",
+        arguments: [
+            "fts5(title, content = 'note', content_rowid = 'id')",
+            "fts5(title, content=note, content_rowid=id)",
+            "FTS4(content=\"note\", title)",
+        ])
+    func external(module: String) throws {
+        let schema = try make(
+            """
+            CREATE VIRTUAL TABLE titles USING \(module);
+            CREATE TRIGGER added AFTER INSERT ON note BEGIN
+                INSERT INTO titles(rowid, title) VALUES (new.id, new.title);
+            END;
+            """, "INSERT INTO note VALUES (1, 'red rose'), (2, 'blue sky')")
+        _ = try DatabaseFile(path: path).salvage(into: schema)
+        let queue = try DatabaseQueue(path: path)
+        #expect(try queue.integers("SELECT rowid FROM titles WHERE titles MATCH 'sky'") == [2])
+        try queue.close()
+    }
+}
