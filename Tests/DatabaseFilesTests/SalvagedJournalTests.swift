@@ -108,6 +108,27 @@ struct SalvagedJournalTests {
         #expect(try ids() == Array(1...400))
     }
 
+    @Test("keeps the transactions of its log if one of them has left an entry out of an index")
+    func damageInLog() throws {
+        try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in
+            try addNotes(1...100, db)
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            try addNotes(101...600, db)
+            let index = "FROM sqlite_schema WHERE name = 'folder_name'"
+            try db.execute(
+                sql: """
+                    CREATE TEMP TABLE saved AS SELECT * \(index);
+                    PRAGMA writable_schema = ON; DELETE \(index); PRAGMA writable_schema = RESET;
+                    INSERT INTO folder VALUES (1, 'one', 'red');
+                    PRAGMA writable_schema = ON; INSERT INTO sqlite_schema SELECT * FROM saved;
+                    PRAGMA writable_schema = RESET
+                    """)
+        }
+        let report = try file.salvage(into: schema)
+        #expect(report.saved == 601, "\(report.debugDescription)")
+        #expect(try ids() == Array(1...600))
+    }
+
     @Test("gets no row back from pages that its log has cut off")
     func shrunk() throws {
         let root = try make(

@@ -53,8 +53,8 @@ extension DatabaseFile {
 
     /// Finds out which journals can belong to a damaged database.
     ///
-    /// A database that is intact without a journal, and damaged with it, never had it: it is that of another database, or an
-    /// older one.
+    /// A database that is intact without a journal, and damaged with it, mostly never had it: it is that of another database, or
+    /// an older one. Otherwise its pages agree with those of the file, and what is damaged was committed with it.
     ///
     /// - Returns: the possible sets of journals, the largest first; none if the database is intact with all of them.
     private func journalsOfDamaged(
@@ -63,7 +63,9 @@ extension DatabaseFile {
         if try isIntact(place, with: all, interrupter) { return [] }
         let fewer = Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
             .sorted { ($0.count, $0.contains(.log) ? 1 : 0) > ($1.count, $1.contains(.log) ? 1 : 0) }
-        if let own = try fewer.first(where: { try isIntact(place, with: $0, interrupter) }) { return [own] }
+        if let own = try fewer.first(where: { try isIntact(place, with: $0, interrupter) }) {
+            return [all, own]
+        }
         return [all] + fewer
     }
 
