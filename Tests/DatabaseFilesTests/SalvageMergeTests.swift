@@ -66,6 +66,24 @@ struct SalvageMergeTests {
         try queue.close()
     }
 
+    @Test("count for the name that their table has now")
+    func renamedTable() throws {
+        let migrations = notes.folder.file("migrations")
+        try Data("ALTER TABLE folder RENAME TO shelf".utf8).write(
+            to: migrations.appendingPathComponent("3_shelf.sql"))
+        let schema = try SchemaMigrator(directory: migrations)
+        try notes.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let setAside = try #require(try file.salvage(into: schema).setAside)
+        let queue = try file.openQueue()
+        try schema.migrate(queue)
+        try queue.execute("DELETE FROM note WHERE folder = 4; DELETE FROM shelf WHERE id = 4")
+        let report = try file.salvage(from: setAside, into: schema, of: queue)
+        #expect(try queue.integers("SELECT count(*) FROM shelf") == [4])
+        #expect(report.tables.first { $0.name == "shelf" }?.saved == 1)
+        #expect(report.saved == 11)
+        try queue.close()
+    }
+
     @Test("are not added to a database that is not at the latest version")
     func olderDatabase() throws {
         let (queue, setAside) = try salvage(losing: "id > 30")

@@ -14,7 +14,8 @@ extension DatabaseFile {
     ///
     /// The file is salvaged into a temporary database at the latest version, and its rows are added in one transaction: only
     /// rows whose keys are missing, and whose parents are there. A row that was deleted since comes back, because its key is
-    /// missing, so ask the person first. Rows of a table without a primary key are added if no row has the same values.
+    /// missing, so ask the person first. So does one that a later migration inserts, if the app has given it another key. Of
+    /// equal rows in a table without a primary key, one is added if no row has the same values.
     /// Triggers do not run, and neither do steps of managers: a step that says `again:` finds rows in the old form.
     ///
     /// - Parameters:
@@ -60,10 +61,17 @@ extension DatabaseFile {
             interrupter: interrupter, progress: progress, runsMigrations: true)
         return try withUnfinishedFile(for: newPlace()) { new in
             var report = try build.make(at: new, like: setAside, configuration, home: nil)
-            let added = try add(new, database, interrupter)
+            var added = try add(new, database, interrupter)
             report.tables = report.tables.map { table in
                 var table = table
-                table.saved = added[SQLName(table.name)] ?? 0
+                table.saved = added.removeValue(forKey: SQLName(table.name)) ?? 0
+                return table
+            }
+            // Those that a migration has created, or renamed.
+            report.tables += added.filter { $0.value > 0 }.sorted { $0.key.text < $1.key.text }.map {
+                name, count in
+                var table = SalvageReport.Table(name: name.text)
+                table.saved = count
                 return table
             }
             report.setAside = setAside
