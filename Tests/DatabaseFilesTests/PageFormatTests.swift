@@ -72,6 +72,24 @@ struct PageFormatTests {
         return queue
     }
 
+    @Test("is read where nearly all of its pages hold parts of long rows")
+    func longRows() throws {
+        let schema = try SchemaMigrator(tables: "CREATE TABLE photo(id INTEGER PRIMARY KEY, image BLOB)")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        for id in 1...7 {
+            // Few bytes of a row are in the page of its table.
+            try queue.write { db in
+                try db.execute(
+                    sql: "INSERT INTO photo VALUES (?, ?)",
+                    arguments: [id, Data(repeating: 0x5A, count: 1_997_390)])
+            }
+        }
+        try queue.close()
+        try change { $0.replaceSubrange(0..<4_096, with: Data(count: 4_096)) }
+        #expect(try file.salvage(into: schema).saved == 7)
+    }
+
     @Test(
         "gets its rows back in each encoding, in the same one, whether the field is there or not",
         arguments: ["UTF-8", "UTF-16le", "UTF-16be"], [0..<16, 0..<100, 56..<60])

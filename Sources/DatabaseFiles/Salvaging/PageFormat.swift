@@ -11,21 +11,25 @@ extension PageFormat {
     /// The size of a page is that of the journal, which has a checksum, or else the one in the header, if the file has as
     /// many pages as the header says. If not, it is the size at which most cells are in pages that they fill without a gap,
     /// which hardly ever happens by chance. Such pages also tell how many bytes are reserved at their ends, and their texts in
-    /// which encoding they are.
+    /// which encoding they are. A part of the file is enough for that, unless most of its pages are those of long rows.
     ///
     /// - Returns: nil if no row can be read in any way, as in a file that is encrypted.
     static func find(_ file: DamagedFile, _ journal: JournalPages?) throws -> PageFormat? {
         let first = try journal?.places[1].map { try $0.file.read(at: $0.offset, count: 100) }
         let header = DatabaseHeader(try first ?? file.read(at: 0, count: 100))
-        var best: PageSample?
-        for size in sizes(file, header, journal) {
-            let sample = try PageSample(file, journal, pageSize: size, header)
-            if best.map({ sample.weight > $0.weight }) ?? true { best = sample }
+        let parts = file.size >> 20
+        for step in parts > 1 ? [parts, 1] : [1] {
+            var best: PageSample?
+            for size in sizes(file, header, journal) {
+                let sample = try PageSample(file, journal, pageSize: size, step: step, header)
+                if best.map({ sample.weight > $0.weight }) ?? true { best = sample }
+            }
+            guard let best, best.isReadable else { continue }
+            return PageFormat(
+                pageSize: best.pageSize, reserved: best.reserved,
+                encoding: TextEncodings(best.texts).encoding(stated: header.encoding))
         }
-        guard let best, best.isReadable else { return nil }
-        return PageFormat(
-            pageSize: best.pageSize, reserved: best.reserved,
-            encoding: TextEncodings(best.texts).encoding(stated: header.encoding))
+        return nil
     }
 
     private static func sizes(_ file: DamagedFile, _ header: DatabaseHeader, _ journal: JournalPages?)
@@ -52,15 +56,22 @@ private struct PageSample {
     var isReadable: Bool { wholeCells > 0 || rows >= 3 }
     private var (wholeCells, rowBytes, rows) = (0, 0, 0)
 
-    init(_ file: DamagedFile, _ journal: JournalPages?, pageSize: Int, _ header: DatabaseHeader) throws {
+    /// Reads a part of a file, the same for each size of pages, until there are enough pages of b-trees.
+    ///
+    /// - Parameter step: the part of the pages that is read, as the number of which one is.
+    init(_ file: DamagedFile, _ journal: JournalPages?, pageSize: Int, step: Int, _ header: DatabaseHeader)
+        throws
+    {
         self.pageSize = pageSize
         reserved = 0
         let pages = PageSource(file, PageFormat(pageSize: pageSize), journal)
         let numbers = pages.numbers
-        // The same part of the file for each size of pages.
-        let step = max(1, file.size / (1 << 20))
-        let sample = try stride(from: 0, to: numbers.count, by: step).compactMap { index in
-            try pages.page(numbers[index]).map { (numbers[index], $0) }
+        var sample: [(Int, [UInt8])] = []
+        for index in stride(from: 0, to: numbers.count, by: step) where sample.count < (1 << 20) / pageSize {
+            guard let bytes = try pages.page(numbers[index]),
+                let page = BTreePage(numbers[index], bytes, usableSize: pageSize), !page.cells.isEmpty
+            else { continue }
+            sample.append((numbers[index], bytes))
         }
         try choose(from: sample, header)
         try read(sample)
