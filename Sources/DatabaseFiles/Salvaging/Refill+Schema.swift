@@ -2,26 +2,26 @@ import GRDB
 import SchemaMigrations
 
 extension Refill {
-    /// Removes triggers, and the indexes that refuse no rows.
+    /// Removes objects.
     ///
     /// - Returns: what was removed.
-    func removeLateObjects() throws -> [DamagedDatabase.Entry] {
-        let objects = try DamagedDatabase.Entry.fetchAll(db).filter(\.isLate)
+    func remove(where condition: (DamagedDatabase.Entry) -> Bool) throws -> [DamagedDatabase.Entry] {
+        let objects = try DamagedDatabase.Entry.fetchAll(db).filter(condition)
         for object in objects { try db.execute(sql: "DROP \(object.type) \(object.name.inMain)") }
         return objects
     }
 
     /// Makes the objects that no migration makes, or that are others than the migrations', such as the tables of records.
     ///
-    /// - Parameter late: the objects that are made last.
-    mutating func takeOwnSchema(_ late: inout [DamagedDatabase.Entry]) throws {
+    /// - Parameter triggers: those that are made last, to which the damaged database's are added.
+    mutating func takeOwnSchema(_ triggers: inout [DamagedDatabase.Entry]) throws {
         for object in version.replaced {
             try db.execute(sql: "DROP \(object.type) IF EXISTS \(object.name.inMain)")
+            triggers.removeAll { $0.name == object.name }
         }
-        late.removeAll { late in version.replaced.contains { $0.name == late.name } }
-        for object in schema.objects where !late.contains(where: { $0.name == object.name }) {
-            if object.isLate {
-                late.append(object)
+        for object in schema.objects where !triggers.contains(where: { $0.name == object.name }) {
+            if object.isTrigger {
+                triggers.append(object)
             } else if try !db.has(object), try !SQLiteStore.createTable(named: object.name, db) {
                 try make(object)
             }
@@ -55,8 +55,10 @@ extension DamagedDatabase.Entry {
         ).map { Self(type: $0[0], name: $0[1], table: $0[2], root: 0, sql: $0[3]) }
     }
 
-    /// True for a trigger, and for an index that refuses no rows.
-    fileprivate var isLate: Bool {
-        type == "trigger" || type == "index" && sql?.uppercased().hasPrefix("CREATE UNIQUE") == false
+    var isTrigger: Bool { type == "trigger" }
+
+    /// True for an index that refuses no rows.
+    var isPlainIndex: Bool {
+        type == "index" && sql?.uppercased().hasPrefix("CREATE UNIQUE") == false
     }
 }

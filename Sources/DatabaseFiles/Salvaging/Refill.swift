@@ -39,12 +39,14 @@ struct Refill {
     ///
     /// - Parameter sync: puts the rows on the disk, on another thread while indexes are made.
     mutating func run(syncing sync: @escaping @Sendable () throws -> Void) throws {
-        // Triggers would make rows that were not there; indexes are made faster when the rows are.
-        var objects = try removeLateObjects()
+        // They would make rows that were not there.
+        var triggers = try remove(where: \.isTrigger)
         var seeds = try places(VirtualTable.fetchAll(db)).compactMap { place in
             try SeededRows(of: place.layout, in: place.table, db)
         }
-        try takeOwnSchema(&objects)
+        try takeOwnSchema(&triggers)
+        // They are made faster when the rows are there.
+        let indexes = try remove(where: \.isPlainIndex)
         try damaged.exchangeSwappedPages(layouts)
         let records = try ManagerRecords(takenFrom: &damaged)
         try records.write(db)
@@ -61,7 +63,7 @@ struct Refill {
         try raiseSequences()
         try removeOrphans(seeds)
         for table in virtual where table.isExternal { try table.rebuild(db) }
-        try alongside(sync) { for object in objects { try make(object) } }
+        try alongside(sync) { for object in indexes + triggers { try make(object) } }
         try countLostObjects()
     }
 
