@@ -108,7 +108,7 @@ struct SalvagedJournalTests {
         #expect(try ids() == Array(1...400))
     }
 
-    @Test("keeps the transactions of its log if one of them has left an entry out of an index")
+    @Test("says that a log was left out without which it is intact")
     func damageInLog() throws {
         try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in
             try addNotes(1...100, db)
@@ -125,8 +125,9 @@ struct SalvagedJournalTests {
                     """)
         }
         let report = try file.salvage(into: schema)
-        #expect(report.saved == 601, "\(report.debugDescription)")
-        #expect(try ids() == Array(1...600))
+        #expect(!report.isComplete)
+        #expect(report.description == "100 entries were saved. The last changes may be missing.")
+        #expect(try ids() == Array(1...100))
     }
 
     @Test("gets no row back from pages that its log has cut off")
@@ -206,7 +207,9 @@ struct SalvagedJournalTests {
         try #require(old).write(to: URL(fileURLWithPath: path + "-journal"))
         try pages.erase(root)
         let report = try file.salvage(into: schema)
-        #expect(report.description == "360 entries were saved (folder: 300, note: 60).")
+        #expect(
+            report.description
+                == "360 entries were saved (folder: 300, note: 60). The last changes may be missing.")
         let saved = try DatabaseQueue(path: path)
         #expect(try saved.integers("SELECT count(*) FROM note WHERE text = 'short'") == [60])
     }

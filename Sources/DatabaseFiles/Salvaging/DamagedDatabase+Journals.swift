@@ -5,17 +5,21 @@ extension DamagedDatabase {
     ///
     /// Then that part is of another database, or older than the file. A page that is lost contradicts nothing, so a journal
     /// that leads to lost pages stays, and so does one that has the only copy of the schema.
-    static func read(_ file: DamagedFile, withOneOf journals: [JournalPages?]) throws -> DamagedDatabase? {
+    ///
+    /// - Returns: the database, and the index of its journals; nil if nothing can be read.
+    static func read(
+        _ file: DamagedFile, withOneOf journals: [JournalPages?]
+    ) throws -> (database: DamagedDatabase, choice: Int)? {
         let first = try read(file, journals[0])
-        if journals.count == 1 { return first }
-        if let first, try first.isConsistent() { return first }
-        for fewer in journals.dropFirst() {
+        if journals.count == 1 { return first.map { ($0, 0) } }
+        if let first, try first.isConsistent() { return (first, 0) }
+        for (choice, fewer) in journals.enumerated().dropFirst() {
             guard let other = try read(file, fewer), other.entries.count >= first?.entries.count ?? 1 else {
                 continue
             }
-            if try other.isConsistent() { return other }
+            if try other.isConsistent() { return (other, choice) }
         }
-        return first
+        return first.map { ($0, 0) }
     }
 
     /// Returns true if the pages of all trees, and those on which their rows go on, are what others say of them, as far as

@@ -22,9 +22,11 @@ extension DatabaseFile {
         if file.size > 0 { own = try journalsOfDamaged(place, own[0], interrupter) }
         if own.isEmpty { return nil }
         let choices = own.map { own in JournalPages.joining(journals.filter { own.contains($0.key) }) }
-        guard let damaged = try DamagedDatabase.read(file, withOneOf: choices) else {
+        guard let found = try DamagedDatabase.read(file, withOneOf: choices) else {
             throw nothingToRead(place)
         }
+        var damaged = found.database
+        damaged.hasUnusedJournal = own[found.choice].count < journals.count
         guard
             let (version, schema) = try SchemaHistory.version(
                 of: damaged, migrations, configuration, interrupter)
@@ -54,7 +56,7 @@ extension DatabaseFile {
     /// Finds out which journals can belong to a damaged database.
     ///
     /// A database that is intact without a journal, and damaged with it, mostly never had it: it is that of another database, or
-    /// an older one. Otherwise its pages agree with those of the file, and what is damaged was committed with it.
+    /// an older one. Pages do not tell it from a journal in which damage was committed, so the report does.
     ///
     /// - Returns: the possible sets of journals, the largest first; none if the database is intact with all of them.
     private func journalsOfDamaged(
@@ -63,9 +65,7 @@ extension DatabaseFile {
         if try isIntact(place, with: all, interrupter) { return [] }
         let fewer = Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
             .sorted { ($0.count, $0.contains(.log) ? 1 : 0) > ($1.count, $1.contains(.log) ? 1 : 0) }
-        if let own = try fewer.first(where: { try isIntact(place, with: $0, interrupter) }) {
-            return [all, own]
-        }
+        if let own = try fewer.first(where: { try isIntact(place, with: $0, interrupter) }) { return [own] }
         return [all] + fewer
     }
 

@@ -38,6 +38,7 @@ struct SalvageBuild {
         }
         if let count = version.count { try migrations.migrate(queue, byFirst: count) }
         var report = SalvageReport(schemaVersion: version.version)
+        report.hasUnusedJournal = damaged.hasUnusedJournal
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {

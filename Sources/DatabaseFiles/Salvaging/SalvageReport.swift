@@ -41,6 +41,9 @@ public struct SalvageReport: Sendable, Equatable {
     /// The manager then continues from the version that its own store has completed, or else throws `damagedStore`, and
     /// `replaceRecord(assuming:)` continues.
     public internal(set) var hasLostRecord = false
+    /// True if a journal of SQLite's beside the file was left out, because it is not the database's or an older one, or because
+    /// the database is damaged only with it. The last changes may be missing then.
+    public internal(set) var hasUnusedJournal = false
     /// The schema version that the damaged database had: of GRDB's migrations, the identifier of the last one.
     ///
     /// It is `none` for a database without a ledger, which the app's next launch adopts.
@@ -54,7 +57,7 @@ public struct SalvageReport: Sendable, Equatable {
     public var found: Int { tables.reduce(unassigned) { $0 + $1.found } }
     /// True if every row of the database was saved, as far as that can be told.
     public var isComplete: Bool {
-        saved == found && !hasLostRecord && !tables.contains { $0.missingPages > 0 }
+        saved == found && !hasLostRecord && !hasUnusedJournal && !tables.contains { $0.missingPages > 0 }
     }
 }
 
@@ -70,10 +73,11 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         let more =
             tables.contains { $0.missingPages > 0 }
             ? " More may be missing, because a part of the file is lost." : ""
+        let journal = hasUnusedJournal ? " The last changes may be missing." : ""
         let record =
             hasLostRecord ? " It is no longer known which version of the app updated this data last." : ""
         let entries = found == 1 ? "entry was" : "entries were"
-        return "\(Self.words(saved, of: found)) \(entries) saved\(list).\(more)\(record)"
+        return "\(Self.words(saved, of: found)) \(entries) saved\(list).\(more)\(journal)\(record)"
     }
 
     private static func words(_ part: Int, of whole: Int) -> String {
@@ -95,7 +99,9 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
                 \(table.orphaned) without parent, \(table.missingPages) \(table.missingPages == 1 ? "page" : "pages") missing\(keys.isEmpty ? "" : " (keys \(keys))")
                 """
         }
-        let record = hasLostRecord ? ", no record of managers" : ""
+        let record =
+            (hasLostRecord ? ", no record of managers" : "")
+            + (hasUnusedJournal ? ", a journal left out" : "")
         return (["schema \(schemaVersion), \(unassigned) rows of unknown tables\(record)"] + lines).joined(
             separator: "\n")
     }
