@@ -47,6 +47,33 @@ struct LongRowTests {
         return rows.map { $0["id"] }
     }
 
+    @Test("are read however many migrations an app has")
+    func manyMigrations() throws {
+        let tables =
+            ["CREATE TABLE photo(id INTEGER PRIMARY KEY, image BLOB)"]
+            + (2...150).map { "CREATE TABLE t\($0)(x)" }
+        let schema = try SchemaMigrator(
+            migrations: tables.enumerated().map { index, sql in
+                SQLMigration(version: SchemaVersion(index + 1), name: "m\(index)", sql: sql)
+            })
+        try FileManager.default.removeItem(atPath: path)
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        let ledger = try queue.integers(
+            "SELECT rootpage FROM sqlite_schema WHERE tbl_name LIKE 'schema_migrations%'")
+        try queue.write { db in
+            for id in 1...40 {
+                try db.execute(
+                    sql: "INSERT INTO photo VALUES (?, ?)",
+                    arguments: [id, Data(repeating: UInt8(id), count: 100_000)])
+            }
+        }
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        for page in ledger + [1] { try pages.erase(Int(page)) }
+        #expect(try DatabaseFile(path: path).salvage(into: schema).saved == 40)
+    }
+
     @Test("is saved with each of them")
     func savesAll() throws {
         try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }

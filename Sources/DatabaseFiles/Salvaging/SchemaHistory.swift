@@ -195,11 +195,9 @@ struct SchemaHistory {
         }
         let isWhole = !isLatest && damaged.hasWholeSchema
         var best: (entry: Entry, score: Int)?
-        for entry in entries.dropFirst(last ?? 0) {
-            let score =
-                try hasTables
-                ? fit(of: damaged.entries, isWhole, to: entry)
-                : fit(of: damaged.loose, in: damaged, to: entry)
+        let fits = hasTables ? [] : try fits(of: damaged.loose, in: damaged)
+        for (index, entry) in entries.enumerated().dropFirst(last ?? 0) {
+            let score = hasTables ? fit(of: damaged.entries, isWhole, to: entry) : fits[index]
             if score > best?.score ?? .min || score == best?.score && !isLatest { best = (entry, score) }
         }
         return best?.entry
@@ -213,9 +211,17 @@ struct SchemaHistory {
         return isWhole ? same - entry.definitions.keys.count { !names.contains($0) } : same
     }
 
-    /// Returns the number of trees whose rows fit a table of a version.
-    private func fit(of trees: [DamagedTree], in damaged: DamagedDatabase, to entry: Entry) throws -> Int {
-        try trees.prefix(1_000).count { try !damaged.layouts(fitting: $0, among: entry.layouts).isEmpty }
+    /// Returns for each version the number of trees whose rows fit a table of it.
+    ///
+    /// Each tree is read once, as its rows may be long.
+    private func fits(of trees: [DamagedTree], in damaged: DamagedDatabase) throws -> [Int] {
+        let layouts = entries.indices.flatMap { index in entries[index].layouts.map { (index, $0) } }
+        var counts = [Int](repeating: 0, count: entries.count)
+        for tree in trees.prefix(1_000) {
+            let fits = try damaged.places(fitting: tree, among: layouts.map(\.1))
+            for index in Set(fits.map { layouts[$0].0 }) { counts[index] += 1 }
+        }
+        return counts
     }
 
     /// Returns a column that the damaged schema describes, and that a known table has in no version.
@@ -259,6 +265,14 @@ extension DamagedDatabase {
         fitting tree: DamagedTree, among layouts: [TableLayout],
         _ strictness: TableLayout.Strictness = .typical
     ) throws -> [TableLayout] {
+        try places(fitting: tree, among: layouts, strictness).map { layouts[$0] }
+    }
+
+    /// Returns the places of these layouts among all of them.
+    fileprivate func places(
+        fitting tree: DamagedTree, among layouts: [TableLayout],
+        _ strictness: TableLayout.Strictness = .typical
+    ) throws -> [Int] {
         var fits = [Int](repeating: 0, count: layouts.count)
         var total = 0
         // A sample is enough to tell.
@@ -270,6 +284,6 @@ extension DamagedDatabase {
             }
         }
         // A few rows may be damaged.
-        return layouts.indices.filter { total > 0 && fits[$0] * 10 >= total * 9 }.map { layouts[$0] }
+        return layouts.indices.filter { total > 0 && fits[$0] * 10 >= total * 9 }
     }
 }
