@@ -11,8 +11,9 @@ struct SalvageBuild {
     let version: SchemaHistory.Entry
     let interrupter: Interrupter
     let progress: Progress?
-    /// True to run the migrations above the version of the damaged database. Otherwise the app's next launch does, since steps of
-    /// managers may come between.
+    /// True to run the migrations above the version of the damaged database.
+    ///
+    /// Otherwise the app's next launch does, since steps of managers may come between.
     var runsMigrations = false
 
     /// Makes the database, complete and checked.

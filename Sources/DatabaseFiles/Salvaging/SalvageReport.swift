@@ -41,8 +41,9 @@ public struct SalvageReport: Sendable, Equatable {
     /// The manager then continues from the version that its own store has completed, or else throws `damagedStore`, and
     /// `replaceRecord(assuming:)` continues.
     public internal(set) var hasLostRecord = false
-    /// True if a journal of SQLite's beside the file was left out, because it is not the database's or an older one, or because
-    /// the database is damaged only with it. The last changes may be missing then.
+    /// True if a journal of SQLite's beside the file was left out, without which the database is less damaged.
+    ///
+    /// The last changes may be missing then, unless it is a journal of another database, or an older one.
     public internal(set) var hasUnusedJournal = false
     /// The schema version that the damaged database had: of GRDB's migrations, the identifier of the last one.
     ///
