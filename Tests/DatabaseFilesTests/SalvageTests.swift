@@ -61,7 +61,7 @@ struct SalvageTests {
         try DatabasePages(path: path).change(body)
     }
 
-    /// The number of rows, after the app has migrated them and each one has proved to be a row of the original.
+    /// The number of rows, after the app has migrated them, each of which has to be a row of the original.
     private func rightNotes() throws -> Int {
         let queue = try DatabaseQueue(path: path)
         try schema.migrate(queue)
