@@ -374,7 +374,7 @@ struct JunctionTests {
     @Test("the closures for a version change do not run again while a deferred step cannot be prepared")
     func changeOnce() throws {
         let database = try queue("library.sqlite")
-        try database.inDatabase { db in
+        database.inDatabase { db in
             db.add(
                 function: DatabaseFunction("is_old", argumentCount: 1) { _ in
                     throw CocoaError(.fileReadUnknown)
