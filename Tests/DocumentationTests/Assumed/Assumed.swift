@@ -60,7 +60,8 @@ func showNews(since version: AppVersion) {}
 func showWelcome() {}
 func showRecovery(_ error: MigrationError) {}
 func showAlert(_ text: String, _ advice: RecoveryAdvice) {}
-func importArchive(resuming: Bool) throws {}
+func removeHalfImportedFiles() {}
+func importFiles(observing progress: Progress? = nil) throws {}
 func writeDefaults() throws {}
 func emptyKeychain() throws {}
 func importBookmarks() throws {}
