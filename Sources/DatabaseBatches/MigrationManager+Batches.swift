@@ -21,7 +21,7 @@ extension MigrationManager {
     ///
     /// Rows in the old form may come later, too: from an older build, from another device, from a backup. Say which rows these
     /// are, and each `runDeferred` looks for them, wherever their keys are, and so does a launch before a step that is
-    /// `finishing:` this one. Once that one has run, none does:
+    /// `finishing:` this one. Once that step has run, neither does:
     ///
     /// ```swift
     /// manager.afterMigratingToVersion("2.1", in: dbQueue, overRowsOf: "photo", again: "hash IS NULL") { db, rows in

@@ -17,8 +17,8 @@ struct RowBatches: StepBatches {
 
     /// The rows that are left of those that there were at the start.
     private struct Rest: Codable {
-        /// See ``TableKey/order``.
-        let key: [String]
+        /// See ``TableKey/order``; the names alone in what an earlier version has written.
+        var key: [String]
         /// True if the rows are left whose key has a NULL.
         var hasNulls: Bool
         var range: TableKey.Range?
@@ -66,15 +66,17 @@ struct RowBatches: StepBatches {
                 .stepFailed, "there is no table \(table)",
                 remedy: "Name the table as it is once `migrate()` has returned.")
         }
-        var known = try position.cursor(as: Rest.self)
-        if known == nil {
+        var cursor = try position.cursor(as: Rest.self)
+        if cursor == nil {
             position = try start(key, db)
-            known = try position.cursor(as: Rest.self)
+            cursor = try position.cursor(as: Rest.self)
         }
-        guard var rest = known else { return true }
-        guard key.order.map({ SQLName($0) }) == rest.key.map({ SQLName($0) }) else {
+        guard var rest = cursor else { return true }
+        let known = rest.key.map { SQLName($0) }
+        guard known == key.order.map({ SQLName($0) }) || known == key.columns else {
             throw keyChanged(key, from: rest.key)
         }
+        rest.key = key.order
         let isAside = part == .setAside
         switch part {
         case .retry(let index):

@@ -181,12 +181,14 @@ extension TableKey {
         return including(comparison("=", key))
     }
 
-    /// Returns the key for fewer rows.
+    /// Returns the key for fewer rows of those that count.
     func leavingOut(_ rows: [RowKey]) -> TableKey {
+        guard let condition else { return self }
+        // A chain: SQLite's parser has no room for a hundred parentheses in one another.
         var key = self
-        for row in rows {
+        key.condition = rows.reduce("(\(condition)\n)") { others, row in
             let isOne: SQL = row.hasNull ? nullCondition ?? "0" : comparison("=", row)
-            key.condition = key.condition.map { "(\($0)\n) AND (\(isOne)) IS NOT TRUE" }
+            return others + " AND (\(isOne)) IS NOT TRUE"
         }
         return key
     }

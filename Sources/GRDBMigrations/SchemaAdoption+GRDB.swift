@@ -13,7 +13,7 @@ extension SchemaAdoption {
     /// ```
     ///
     /// A database is at a version once it has had every migration of that version and of those before it. If one of them is
-    /// missing, migrating is an error that names it. So is a file between two mapped ones for which no identifier stands: it
+    /// missing, migrating is an error that names it. An unmapped file between two mapped ones is an error, too: it
     /// would count as applied, and may be new. Give a new file a later version.
     ///
     /// To keep such a migrator instead, pass it to `whenMigratingToVersion(_:migrate:upTo:in:)`.
@@ -76,10 +76,11 @@ extension SchemaAdoption {
         guard let unknown else { return }
         throw MigrationError(
             .undecided,
-            "No identifier in grdb_migrations stands for \(unknown.title), so nothing says whether the database has had it",
+            "No identifier in `means:` stands for \(unknown.title), so nothing says whether it was applied",
             remedy: """
-                If it is new, give it a version above \(mapped.max() ?? latest). If a migration of GRDB's migrator does the same, map \
-                its identifier to it. Nothing was changed.
+                If it has not shipped, give it a version above \(mapped.max() ?? latest). If a migration of GRDB's migrator makes the \
+                same change, map its identifier to it; if that one makes the changes of several files, invent an identifier for each \
+                of the others, and pass it as merging: of that one. Nothing was changed.
                 """)
     }
 

@@ -290,6 +290,23 @@ struct DeferredRowsTests {
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 300)
     }
 
+    @Test("goes on where an earlier version of the package has left it")
+    func earlierPosition() throws {
+        let database = try database(Rows.all[0])
+        try manager(database).migrate()
+        try database.write { db in
+            for table in ["app_migrations", "app_migrations_mirror"] {
+                try db.execute(sql: "UPDATE \(table) SET value = replace(value, 'id INTEGER', 'id')")
+            }
+            #expect(db.changesCount > 0)
+        }
+        let record = try integer(
+            "SELECT count(*) FROM app_migrations WHERE value LIKE '%\\\"id\\\"%'", database)
+        #expect(record == 1)
+        #expect(try manager(database).runDeferred().completed.versions == ["2.1"])
+        #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 300)
+    }
+
     @Test("visits the rows between two texts of the same characters")
     func sameCharacters() throws {
         let database = try database(Rows.all[1])

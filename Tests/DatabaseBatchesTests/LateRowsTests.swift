@@ -178,6 +178,23 @@ struct LateRowsTests {
         #expect(try old(database).isEmpty)
     }
 
+    @Test("visits them beside a hundred rows that are set aside")
+    func besideManyRowsSetAside() throws {
+        let database = try open()
+        try insert((101...200).map { "(\($0), 'bad')" }.joined(separator: ", "), database)
+        func run() throws -> DeferredReport {
+            let manager = try manager(database, setting: "iif(data = 'bad', NULL, upper(data))")
+            try manager.migrate()
+            return try manager.runDeferred()
+        }
+        #expect(try run().pending.map(\.rowsSetAside.count) == [100])
+        try insert("(60, 'f'), (300, 'z')", database)
+        #expect(try run().pending.map(\.rowsSetAside.count) == [100])
+        #expect(try old(database) == Array(101...200))
+        try database.write { try $0.execute(sql: "UPDATE photo SET data = 'good' WHERE data = 'bad'") }
+        #expect(try run().completed.versions == ["2.1"])
+    }
+
     @Test("names itself when its condition cannot be asked, and other steps run")
     func failing() throws {
         let database = try open()

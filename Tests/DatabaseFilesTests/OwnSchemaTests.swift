@@ -105,9 +105,13 @@ struct OwnSchemaTests {
         #expect(try rows("kind") == ["[id:1 name:\"a\" color:NULL]", "[id:2 name:\"b\" color:NULL]"])
     }
 
-    @Test("is at the version that its ledger says where a page of the schema is of an earlier one")
-    func olderSchema() throws {
-        let all = try schema(Self.late + ["CREATE TABLE tag(name TEXT)"])
+    @Test(
+        "is at the version that its ledger says where a page of the schema is of an earlier one",
+        arguments: ["", "; DROP TABLE draft"])
+    func olderSchema(change: String) throws {
+        var texts = Self.late + ["CREATE TABLE tag(name TEXT)\(change)"]
+        texts[0] += "; CREATE TABLE draft(id INTEGER PRIMARY KEY, a, b)"
+        let all = try schema(texts)
         _ = try open { try all.migrate($0, upTo: 2) }
         let older = try pages.read()[pages.range(1)]
         try open { queue in
@@ -248,7 +252,82 @@ struct OwnSchemaTests {
         #expect(counter.withLock(\.self) == 2)
     }
 
+    @Test("runs no pending migration beside one that has merged what was applied")
+    func merged() throws {
+        let runs = Locked(0)
+        var before = DatabaseMigrator()
+        before.registerMigration("v1") { try $0.execute(sql: "CREATE TABLE note(text TEXT)") }
+        before.registerMigration("v2") { try $0.execute(sql: "ALTER TABLE note ADD COLUMN stars") }
+        try open { queue in
+            try before.migrate(queue)
+            try queue.execute("INSERT INTO note VALUES ('mine', 1)")
+        }
+        try eraseMagic()
+        var after = DatabaseMigrator()
+        after.registerMigration("v3", merging: ["v1", "v2"]) { db, applied in
+            if applied.isEmpty { try db.execute(sql: "CREATE TABLE note(text TEXT, stars)") }
+        }
+        after.registerMigration("v4") { _ in runs.withLock { $0 += 1 } }
+        #expect(try salvage(after).isComplete)
+        #expect(runs.withLock(\.self) == 0)
+        try open { try after.migrate($0) }
+        #expect(runs.withLock(\.self) == 1)
+        #expect(try open { try $0.strings("SELECT text FROM note") } == ["mine"])
+    }
+
+    @Test("replaces a table with rows of a migration's by one without a column of it")
+    func replacedTable() throws {
+        let schema = try schema([
+            "CREATE TABLE setting(key TEXT PRIMARY KEY, value); INSERT INTO setting VALUES ('theme', 'dark')"
+        ])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute(
+                "DROP TABLE setting; CREATE TABLE setting(id INTEGER PRIMARY KEY, theme TEXT); INSERT INTO setting VALUES (1, 'red')"
+            )
+        }
+        try eraseMagic()
+        #expect(try salvage(schema).isComplete)
+        #expect(try rows("setting") == ["[id:1 theme:\"red\"]"])
+    }
+
     // MARK: Databases without a ledger
+
+    @Test("runs its first migration in the next launch if that has failed, and has left an empty ledger")
+    func emptyLedger() throws {
+        let migrator = migrator([
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note SELECT * FROM old"
+        ])
+        try open { queue in
+            try queue.execute(
+                """
+                CREATE TABLE old(id INTEGER PRIMARY KEY, text TEXT); INSERT INTO old VALUES (1, 'mine');
+                CREATE TABLE grdb_migrations(identifier TEXT NOT NULL PRIMARY KEY)
+                """)
+        }
+        try eraseMagic()
+        #expect(try salvage(migrator).schemaVersion == "none")
+        try open { try migrator.migrate($0) }
+        #expect(try rows("note") == ["[id:1 text:\"mine\"]"])
+    }
+
+    @Test("gets back rows that are shorter than its columns, from pages to which nothing leads")
+    func shortLooseRows() throws {
+        try open { queue in
+            try queue.execute(
+                """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+                INSERT INTO note SELECT i, 'note ' || i FROM n;
+                ALTER TABLE note ADD COLUMN color TEXT
+                """)
+        }
+        try pages.erase(pages.root("note"))
+        let report = try salvage(schema(["CREATE TABLE other(x)"]))
+        #expect(report.schemaVersion == "none")
+        #expect(
+            try open { try $0.integers("SELECT count(*) FROM note WHERE text = 'note ' || id") } == [5000])
+    }
 
     @Test("without a ledger is as it was, for the launch to adopt")
     func adopted() throws {
@@ -267,7 +346,8 @@ struct OwnSchemaTests {
                 CREATE TABLE added(x); PRAGMA user_version = 5; PRAGMA application_id = 77
                 """)
         }
-        try eraseMagic()
+        // Something has been written over the beginning of the file, as in howtocorrupt.html.
+        try pages.change { $0.replaceSubrange(0..<38, with: Data(repeating: UInt8(ascii: "!"), count: 38)) }
         let report = try salvage(schema)
         #expect(report.schemaVersion == "none" && report.isComplete)
         let queue = try DatabaseQueue(path: path)

@@ -80,11 +80,16 @@ struct GRDBAdoptionTests {
         let error = try failure { _ = try adopt(["createBook", "addTitle"], by: adoption) }
         #expect(
             error.description == """
-                No identifier in grdb_migrations stands for 20_b.sql, so nothing says whether the database has had it. If it is \
-                new, give it a version above 30. If a migration of GRDB's migrator does the same, map its identifier to it. Nothing \
-                was changed.
+                No identifier in `means:` stands for 20_b.sql, so nothing says whether it was applied. If it has not shipped, \
+                give it a version above 30. If a migration of GRDB's migrator makes the same change, map its identifier to it; if \
+                that one makes the changes of several files, invent an identifier for each of the others, and pass it as merging: \
+                of that one. Nothing was changed.
                 """)
         #expect(try queue.strings("SELECT name FROM sqlite_master WHERE name = 'schema_migrations'") == [])
+        let split = SchemaAdoption.grdbMigrations(
+            means: ["createBook": 10, "addTitle, first file": 20, "addTitle": 30],
+            merging: ["addTitle": ["addTitle, first file"]])
+        #expect(try adopt([], by: split) == [])
     }
 
     @Test("marks files from before GRDB's migrator, and runs those after it")

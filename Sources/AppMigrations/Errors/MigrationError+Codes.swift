@@ -75,3 +75,11 @@ extension MigrationError.Code {
     /// The system is about to suspend the process, or GRDB has suspended the database; the run has stopped.
     public static let suspended = Self("suspended", 45)
 }
+
+extension Error {
+    /// True if the error says that a record cannot be read, for good.
+    var isAboutDamage: Bool {
+        guard let code = (self as? MigrationError)?.code else { return false }
+        return [.damagedStore, .newerThanThisProcess, .unreadableStore].contains(code)
+    }
+}

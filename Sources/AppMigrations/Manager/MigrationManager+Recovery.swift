@@ -193,7 +193,7 @@ extension MigrationManager {
             let record = try place.store.record(of: name).flatMap { $0.hasBegun ? $0 : nil }
             if record == nil { _ = try adopting.formers.map(place.store.formerRecord) }
             return (record, false)
-        } catch let error as MigrationError where error.isAboutDamage {
+        } catch  where error.isAboutDamage {
             return (nil, true)
         }
     }
@@ -230,9 +230,7 @@ extension MigrationManager {
             defer { lock.release() }
             // Before anything that may throw: with the lock, the death would be forgotten.
             try lock.findDeaths {
-                do { try registration.findDeaths(waitingUpTo: patience) } catch let error as MigrationError
-                    where error.isAboutDamage
-                {}
+                do { try registration.findDeaths(waitingUpTo: patience) } catch  where error.isAboutDamage {}
             }
             let deferred = try store.lock(LockName.deferredRun(of: name), waitingUpTo: patience) { holder in
                 MigrationError(
@@ -246,11 +244,6 @@ extension MigrationManager {
 }
 
 extension MigrationError {
-    /// True if a record cannot be read, for good.
-    fileprivate var isAboutDamage: Bool {
-        [.damagedStore, .newerThanThisProcess, .unreadableStore].contains(code)
-    }
-
     static func neverWrites(_ manager: String) -> MigrationError {
         MigrationError(
             .notYetMigrated, "this process waits for another one to migrate, and never writes",

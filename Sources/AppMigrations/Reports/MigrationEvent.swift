@@ -48,7 +48,7 @@ public struct MigrationEvent: Sendable {
         package var database: String? { work.database }
         /// The schema versions that it applies; nil for a closure.
         public let schemaVersions: [String]?
-        /// One more than the number of times that the process has died in it, since it got further last.
+        /// One more than the number of times that the process has died in it since it last got further.
         public let attempt: Int
         /// Its number among the steps that this run will do, from 1.
         public let number: Int

@@ -1,14 +1,15 @@
 extension Registration {
     /// Turns work that was running into deaths, in every place, once the lock of the process that died is taken.
     ///
-    /// Before anything else, so that no run that is cut short loses a death; in all places, whatever one of them throws.
+    /// Before anything else, so that no run that is cut short loses a death; in all places, whatever one of them throws. What may
+    /// be over later counts more than damage.
     func findDeaths(waitingUpTo patience: Duration) throws {
         var failure: (any Error)?
         for place in places {
             do {
                 try place.store.findDeaths(of: manager, isDeferred: false, waitingUpTo: patience)
             } catch {
-                failure = failure ?? error
+                if failure.map(\.isAboutDamage) ?? true { failure = error }
             }
         }
         if let failure { throw failure }

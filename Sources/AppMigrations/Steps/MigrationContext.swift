@@ -27,7 +27,7 @@ public struct MigrationContext: Sendable {
     /// One more than the number of times that the process has died in the step since its last checkpoint.
     ///
     /// Above 1, the step's work may be half done, or done and not yet recorded. An attempt that threw or was cancelled does not
-    /// count: such a step knows that it ends, and tidies up.
+    /// count, because the step could tidy up.
     public let attempt: Int
 
     /// A Boolean value that indicates whether a later step has run already, because this one was added to the

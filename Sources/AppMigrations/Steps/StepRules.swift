@@ -12,6 +12,6 @@ public enum FreshInstallRule: Sendable {
     /// tables, such as emptying the keychain that outlived the last install.
     ///
     /// It stays pending until it has succeeded, however often the first launch is cut short, and whatever steps later
-    /// releases add before or after it. `migrate(through:)` runs it, like any other, only if its version is not above that one.
+    /// releases add before or after it. `migrate(through:)` leaves it out, like any other, if its version is above the limit.
     case only
 }

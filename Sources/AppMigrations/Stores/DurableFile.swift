@@ -128,10 +128,16 @@ package struct DurableFile: Sendable {
             guard errno != EEXIST else { throw POSIXError.current }
             if isRegular {
                 // The file system has no hard links. After a rename, a crash would leave no file.
-                try FileManager.default.copyItem(at: url, to: aside)
-                try DurableFile(at: aside).syncContents()
-            } else if rename(path, aside.path) != 0 {
-                throw POSIXError.current
+                do {
+                    try FileManager.default.copyItem(at: url, to: aside)
+                    try DurableFile(at: aside).syncContents()
+                } catch {
+                    // What nobody can read is no record that a crash could lose.
+                    try? FileManager.default.removeItem(at: aside)
+                    try take(name: aside)
+                }
+            } else {
+                try take(name: aside)
             }
         }
         try syncName()

@@ -14,7 +14,7 @@ extension DatabaseFile {
     ///
     /// The file is salvaged into a temporary database at the latest version, and its rows are added in one transaction: only
     /// rows whose keys are missing, and whose parents are there. A row that was deleted since comes back, because its key is
-    /// missing, so ask the person first. So does one that a later migration inserts, if the app has given it another key. Of
+    /// missing, so ask the person first. A row that a later migration inserts comes back, too, if the app has given it another key. Of
     /// equal rows in a table without a primary key, one is added if no row has the same values.
     /// Triggers do not run, and neither do steps of managers: a step that says `again:` finds rows in the old form.
     ///
@@ -47,7 +47,7 @@ extension DatabaseFile {
         // The app has applied each migration then, which runs again on the copy.
         guard try database.read(migrations.isLatest) else {
             throw MigrationError(
-                .misuse, "the database is not at the latest version, to which rows are to be added",
+                .misuse, "the database that receives the rows is not at the latest version",
                 remedy: "Migrate it first. Nothing was changed.")
         }
         let file = try DamagedFile(at: setAside)

@@ -14,8 +14,8 @@ struct DatabaseHeader {
     /// The number that SQLite has for the encoding of texts; nil if the field holds none.
     let encoding: Int?
     let freelist: (first: Int, count: Int)
-    /// The numbers that `PRAGMA user_version` and `PRAGMA application_id` set.
-    let numbers: (user: Int32, application: Int32)
+    /// The numbers that `PRAGMA user_version` and `PRAGMA application_id` set; nil if they are lost.
+    let numbers: (user: Int32, application: Int32)?
     /// The number of pages that the database had.
     let pageCount: Int
     /// True if SQLite takes the number of pages for that of the last transaction.
@@ -29,12 +29,14 @@ struct DatabaseHeader {
         reserved = bytes.byte(20) ?? 0
         encoding = bytes.uint32(56).flatMap { (1...3).contains($0) ? $0 : nil }
         freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
-        numbers = (
-            Int32(bitPattern: bytes.word(60) ?? 0), Int32(bitPattern: bytes.word(68) ?? 0)
-        )
         pageCount = bytes.uint32(28) ?? 0
         let constants = bytes.count >= 100 && bytes[21] == 64 && bytes[22] == 32 && bytes[23] == 32
         isThere = constants || bytes.count >= 100 && bytes.starts(with: Self.magic)
+        // The zeros behind them say that what has overwritten the beginning ends before.
+        let hasNumbers = bytes.count >= 100 && (isThere || bytes[72..<92].allSatisfy { $0 == 0 })
+        numbers =
+            hasNumbers
+            ? (Int32(bitPattern: bytes.word(60) ?? 0), Int32(bitPattern: bytes.word(68) ?? 0)) : nil
         hasCurrentPageCount = isThere && pageCount > 0 && bytes.word(24) == bytes.word(92)
         // A bit that has flipped changes one of both.
         isOfNewerFormat =
@@ -48,12 +50,11 @@ struct DatabaseHeader {
 extension DamagedDatabase {
     /// Copies the numbers that apps set.
     func copyNumbers(to db: Database) throws {
-        let header = DatabaseHeader(try pages.page(1) ?? [])
-        guard header.isThere else { return }
+        guard let numbers = DatabaseHeader(try pages.page(1) ?? []).numbers else { return }
         try db.execute(
             sql: """
-                PRAGMA main.user_version = \(header.numbers.user);
-                PRAGMA main.application_id = \(header.numbers.application)
+                PRAGMA main.user_version = \(numbers.user);
+                PRAGMA main.application_id = \(numbers.application)
                 """)
     }
 }

@@ -58,7 +58,7 @@ private struct PageSample {
 
     /// Reads a part of a file, the same for each size of pages, until there are enough pages of b-trees.
     ///
-    /// - Parameter step: the part of the pages that is read, as the number of which one is.
+    /// - Parameter step: the distance between the pages that are read; 1 reads all.
     init(_ file: DamagedFile, _ journal: JournalPages?, pageSize: Int, step: Int, _ header: DatabaseHeader)
         throws
     {

@@ -54,7 +54,7 @@ struct Refill {
         let virtual = try VirtualTable.fetchAll(db)
         let places = places(virtual)
         seeds = seeds.compactMap { rows in
-            places.first { $0.table == rows.table }.map { rows.fitting($0.layout) }
+            places.first { $0.table == rows.table }.flatMap { rows.fitting($0.layout) }
         }
         seeded = Set(seeds.map(\.table) + virtual.compactMap(\.content))
         for (layout, table) in places { try fill(layout, RowInsertion(layout, into: table, db), as: table) }

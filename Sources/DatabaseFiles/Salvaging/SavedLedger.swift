@@ -24,12 +24,15 @@ struct SavedLedger {
     /// The versions, in the order in which they were recorded.
     let versions: [String]
     let completeness: Completeness
+    /// True if the ledger is there, whole, and names nothing.
+    let isSurelyEmpty: Bool
 
     /// Joins traces.
     ///
     /// A page of another table may be in a ledger's place, so unknown versions count only beside known ones, or where two
     /// places name them.
     init(_ all: [Trace], of migrations: any MigrationSet) throws {
+        isSurelyEmpty = !all.isEmpty && all.allSatisfy { $0.rows.isEmpty && $0.completeness > .partial }
         var traces = try all.filter { try !migrations.known(among: Set($0.rows.keys)).isEmpty }
         if traces.isEmpty { traces = Self.agreeing(all.filter(\.isRooted)) }
         try Self.removeForeign(from: &traces, migrations)

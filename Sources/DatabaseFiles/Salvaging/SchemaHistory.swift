@@ -27,9 +27,8 @@ struct SchemaHistory {
         /// Returns a table's layout with what is known of shorter rows.
         func completing(_ layout: TableLayout) -> TableLayout {
             let known = layouts.first { $0.name == layout.name && $0.isIndex == layout.isIndex }
-            var layout = layout
-            layout.fewestColumns = min(layout.columns.count, known?.fewestColumns ?? .max)
-            return layout
+            // If nothing is known of any, each may have got columns.
+            return layout.withFewest(layouts.isEmpty ? layout.fewestAtFirst : known?.fewestColumns)
         }
     }
 
@@ -97,7 +96,8 @@ struct SchemaHistory {
         }
         let own = try OwnSchema(damaged, configuration)
         // The app's next launch adopts a database without a ledger.
-        if own.isComplete, ledger.versions.isEmpty, !damaged.entries.contains(where: migrations.isLedger) {
+        let hasLedger = damaged.entries.contains(where: migrations.isLedger) && !ledger.isSurelyEmpty
+        if own.isComplete, ledger.versions.isEmpty, !hasLedger {
             return (Entry(version: "none"), own)
         }
         try history.replay(first: history.countToReplay(own, ledger), configuration, interrupter)
@@ -106,7 +106,7 @@ struct SchemaHistory {
                 ?? history.likelyVersion(of: damaged, own, ledger)
         else { return nil }
         entry.ledger = ledger
-        entry.replaced = history.replaced(in: entry, by: own)
+        entry.replaced = history.replaced(in: entry, by: own, hasLooseRows: !damaged.loose.isEmpty)
         return (entry, own)
     }
 
@@ -124,10 +124,11 @@ struct SchemaHistory {
 
     /// Returns the number of migrations to run for what their tables say.
     private func countToReplay(_ own: OwnSchema, _ ledger: SavedLedger) -> Int {
+        guard ledger.completeness == .whole else { return migrations.versions.count }
         let applied = Set(ledger.versions)
-        guard ledger.completeness == .whole, let last = migrations.versions.lastIndex(where: applied.contains)
-        else { return migrations.versions.count }
-        return own.isComplete ? migrations.versions.prefix(while: applied.contains).count : last + 1
+        if own.isComplete { return migrations.versions.prefix(while: applied.contains).count }
+        return migrations.versions.lastIndex(where: applied.contains).map { $0 + 1 }
+            ?? migrations.versions.count
     }
 
     /// Returns the version that the ledger says, if nothing of it is lost.
@@ -148,29 +149,30 @@ struct SchemaHistory {
         let known = entries.flatMap(\.layouts).filter {
             $0.name == layout.name && $0.isIndex == layout.isIndex
         }
-        var layout = layout
-        layout.fewestColumns = min(layout.columns.count, known.map(\.fewestColumns).min() ?? .max)
-        return layout
+        return layout.withFewest(entries.isEmpty ? layout.fewestAtFirst : known.map(\.fewestColumns).min())
     }
 
     // MARK: What is no migration's
 
     /// Returns the objects of a version that something else than the migrations, in their order, has changed or removed.
     ///
-    /// An object as it was in an earlier version says that a page of the schema is out of date.
-    private func replaced(in entry: Entry, by own: OwnSchema) -> [SchemaObject] {
+    /// An object as it was in an earlier version says that a page of the schema is out of date. So may rows to which no table
+    /// leads: then a table that is missing was not removed.
+    private func replaced(in entry: Entry, by own: OwnSchema, hasLooseRows: Bool) -> [SchemaObject] {
         let earlier = entries.prefix { $0.version != entry.version }
         let names = Set(entry.layouts.flatMap { [$0.name] + $0.columns.map(\.name) })
         func isSame(_ first: SchemaObject?, _ second: SchemaObject) -> Bool {
             first == second || first?.comparable(names) == second.comparable(names)
         }
-        let known = own.definitions.filter { entry.definitions[$0.key] != nil }
+        let known = own.definitions.filter { own in entries.contains { $0.definitions[own.key] != nil } }
         let isOlder = earlier.contains { version in
             version.definitions.count == known.count
                 && known.allSatisfy { isSame(version.definitions[$0.key], $0.value) }
         }
         return entry.definitions.values.filter { object in
-            guard let its = known[object.name] else { return own.isComplete && !isOlder }
+            guard let its = known[object.name] else {
+                return own.isComplete && !isOlder && !(object.type == "table" && hasLooseRows)
+            }
             return !isSame(object, its) && !its.sql.isNearly(object.sql)
                 && !earlier.contains { isSame($0.definitions[object.name], its) }
         }

@@ -10,7 +10,8 @@ struct SeededRows {
     let table: SQLName
     private let copy: String
     /// The columns with values of their own, without an id that is none.
-    private var values: [String]
+    private var names: [SQLName]
+    private var values: [String] { names.map(\.sql) }
     private var columns: String { ((layout.hiddenRowid.map { [$0] } ?? []) + values).joined(separator: ", ") }
     private var copied: String {
         ((layout.hiddenRowid.map { _ in ["app_migrations_id"] } ?? []) + values).joined(separator: ", ")
@@ -23,7 +24,7 @@ struct SeededRows {
     init?(of layout: TableLayout, in table: SQLName, _ db: Database) throws {
         (self.layout, self.table) = (layout, table)
         copy = "temp.\(SQLName("app_migrations_seeds_of_\(table.text)").sql)"
-        values = layout.values
+        names = layout.values
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.inMain))") == true else {
             return nil
         }
@@ -35,12 +36,12 @@ struct SeededRows {
                 """)
     }
 
-    /// Returns the same rows, for a table with other columns.
-    func fitting(_ layout: TableLayout) -> SeededRows {
+    /// Returns the same rows, for a table with other columns; nil if it has none of theirs.
+    func fitting(_ layout: TableLayout) -> SeededRows? {
         var rows = self
         rows.layout = layout
-        rows.values = values.filter(layout.values.contains)
-        return rows
+        rows.names = names.filter(layout.values.contains)
+        return rows.names.isEmpty ? nil : rows
     }
 
     /// Puts rows back whose keys are free.
@@ -90,7 +91,7 @@ struct SeededRows {
 
 extension TableLayout {
     /// The columns with values of their own.
-    fileprivate var values: [String] { columns.filter { !$0.isGenerated }.map(\.name.sql) }
+    fileprivate var values: [SQLName] { columns.filter { !$0.isGenerated }.map(\.name) }
 
     /// The name of the rows' id; nil if they have none.
     var rowid: String? { columns.first { $0.isRowid }?.name.sql ?? hiddenRowid }

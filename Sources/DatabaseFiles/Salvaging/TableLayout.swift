@@ -125,6 +125,19 @@ struct TableLayout {
                 isRequired: ["type", "name", "tbl_name"].contains($0))
         })
 
+    /// The number of columns that the table has had from the beginning, as far as its definition tells (lang_altertable.html, 4).
+    var fewestAtFirst: Int? {
+        guard !isIndex else { return nil }
+        return (columns.lastIndex { $0.isRowid || $0.isRequired && !$0.hasDefault } ?? 0) + 1
+    }
+
+    /// Returns the layout with what is known of shorter rows; nil if nothing is.
+    func withFewest(_ count: Int?) -> TableLayout {
+        var layout = self
+        layout.fewestColumns = min(columns.count, count ?? .max)
+        return layout
+    }
+
     enum Strictness {
         /// The schema leads to the row, so it may be shorter than any that is known of the table.
         case stored

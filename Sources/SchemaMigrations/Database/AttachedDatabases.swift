@@ -30,8 +30,8 @@ struct AttachedDatabases {
                 .stepFailed,
                 "writes the attached database \(name.text), which cannot be committed together with this one in WAL mode",
                 remedy: """
-                    Copy the rows through a connection of its own, in a step that can run again, and delete them here in a \
-                    later migration.
+                    Copy the rows through a separate connection to that database, in a step that can run again. Delete them \
+                    here in a later migration.
                     """)
         }
     }

@@ -46,7 +46,7 @@ public struct SchemaAdoption: Sendable {
     /// versions fit, because a migration changes only rows, it takes the latest. If none fits, migrating is an error that
     /// names the differences from the nearest version.
     ///
-    /// Migrations in Swift run there, too, those above the version that fits included. What they do to files or to the
+    /// Migrations in Swift run there, too, even those above the version that fits. What they do to files or to the
     /// keychain would happen again: do that in a manager's step.
     ///
     /// Numbers that apps keep can be wrong: an update that failed half-way may have raised `user_version`. The schema

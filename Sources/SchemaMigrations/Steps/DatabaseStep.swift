@@ -20,11 +20,24 @@ struct DatabaseStep: TransactionWork {
             try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
                 try db.setForeignKeys(foreignKeys)
                 do {
-                    try commit(db, context, settlement, retrying: nil)
+                    try tryOnce(db, context, settlement, retrying: nil)
                 } catch let suspicion as SuspectWork {
-                    try commit(db, context, settlement, retrying: suspicion.suspects)
+                    try tryOnce(db, context, settlement, retrying: suspicion.suspects)
                 }
             }
+        }
+    }
+
+    /// Commits, or detaches what the body has attached: rolling back does not, and the next attempt would take it for the app's.
+    private func tryOnce(
+        _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
+    ) throws {
+        let attached = try AttachedDatabases(db)
+        do {
+            try commit(db, context, settlement, retrying: suspects)
+        } catch {
+            try? attached.detachOthers(db)
+            throw error
         }
     }
 

@@ -211,8 +211,8 @@ struct ConnectionTests {
         #expect(
             error.description == """
                 \(isCode ? "Code2" : "2_move.sql"): writes the attached database archive, which cannot be committed together \
-                with this one in WAL mode. Copy the rows through a connection of its own, in a step that can run again, and \
-                delete them here in a later migration.
+                with this one in WAL mode. Copy the rows through a separate connection to that database, in a step that can \
+                run again. Delete them here in a later migration.
                 """)
         #expect(try queue.integers("SELECT x FROM entry") == [2])
         #expect(try queue.ledger() == [1])

@@ -57,15 +57,18 @@ struct StepTransactionTests {
         let archive = try app.folder.queue("archive.sqlite")
         try archive.execute("PRAGMA journal_mode = WAL; CREATE TABLE entry(x)")
         let path = archive.path
-        let error = try #require(throws: MigrationError.self) {
-            try migrate { db in
-                try db.execute(
-                    sql: "ATTACH '\(path)' AS archive; INSERT INTO archive.entry VALUES (1)")
+        // The second attempt finds nothing attached.
+        for _ in 1...2 {
+            let error = try #require(throws: MigrationError.self) {
+                try migrate { db in
+                    try db.execute(
+                        sql: "ATTACH '\(path)' AS archive; INSERT INTO archive.entry VALUES (1)")
+                }
             }
+            #expect(error.code == .stepFailed)
+            #expect(error.message.contains("writes the attached database archive, which cannot"), "\(error)")
+            #expect(try archive.integers("SELECT x FROM entry") == [])
         }
-        #expect(error.code == .stepFailed)
-        #expect(error.message.contains("writes the attached database archive, which cannot"), "\(error)")
-        #expect(try archive.integers("SELECT x FROM entry") == [])
     }
 
     @Test("that a conflict rolled back is an error, and the step runs again")
