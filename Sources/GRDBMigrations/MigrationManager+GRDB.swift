@@ -16,8 +16,8 @@ extension MigrationManager {
     ///     applied before one that the migrator has do not count: they were left out since.
     ///   - compatible: the identifiers of migrations that builds without them can live with, such as one that adds a column which
     ///     may be NULL. The database remembers them, and an older build goes on that finds no others.
-    ///   - removed: the identifiers of migrations that shipped, and that the migrator no longer has. Name the one that was
-    ///     the last of a release; others need no name.
+    ///   - removed: the identifiers of migrations that shipped, and that the migrator no longer has. One that others of its
+    ///     release followed needs no name, unless you also register a migration before one that has shipped.
     ///   - deferred: the versions of deferred steps to run to their end before the schema step.
     ///   - backupFolder: the folder of backups, as `SchemaOptions.backupFolder` is for a `SchemaMigrator`: the schema step
     ///     copies the database there before it applies migrations; nil for none.
