@@ -23,12 +23,13 @@ extension ScriptOutline {
         SQLLiterals(conditions.map { $0.map(\.keyword).joined(separator: " ") })
     }
 
-    /// The texts and numbers that these conditions name, by the names beside which they stand.
+    /// The first texts and numbers that these conditions name, by the names beside which they stand: as many as rows can have.
     var conditionValues: [SQLName: [DatabaseValue]] {
         conditions.reduce(into: [:]) { all, condition in
             let values = condition.compactMap(\.literal)
             guard !values.isEmpty else { return }
-            for name in Set(condition.filter { $0.literal == nil }.map(\.name)) {
+            for name in Set(condition.filter { $0.literal == nil }.map(\.name))
+            where all[name]?.count ?? 0 < TableFilling.mostExceptions {
                 all[name, default: []] += values.filter { all[name]?.contains($0) != true }
             }
         }

@@ -172,7 +172,7 @@ package struct TableFilling {
     }
 
     /// The number of exceptions of a table that has a great many columns.
-    private static let mostExceptions = 24
+    static let mostExceptions = 24
 
     /// Returns the values of a row, by column; nil if it must refer to a row and there is none.
     private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
