@@ -65,10 +65,8 @@ extension DatabaseFile {
         try copy.withDurableCommits(waitingUpTo: limit) {
             try source.backup(to: copy, pagesPerStep: 1_000) { _ in try interrupter.check() }
             // A copy from before the move has no mark, and what stands at an old path would count beside it.
-            guard !oldPaths.isEmpty, try place.path == newPlace().path else { return }
-            try copy.write { db in
-                if try MoveMark(db) == nil { try MoveMark.write(movedTo: place, db) }
-            }
+            guard let home = try home(at: place) else { return }
+            try copy.write { try MoveMark.writeIfMissing(movedTo: home, $0) }
         }
         try copy.inDatabase { db in
             guard let problem = try IntegrityCheck(db, .full, limit: 1).problems.first else { return }

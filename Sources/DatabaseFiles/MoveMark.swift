@@ -43,6 +43,11 @@ struct MoveMark: Equatable {
         url.pathComponents.filter { UUID(uuidString: $0) == nil }.joined(separator: "/")
     }
 
+    /// Writes the note, inside a transaction, unless there is one.
+    static func writeIfMissing(movedTo url: URL, _ db: Database) throws {
+        if try MoveMark(db) == nil { try write(movedTo: url, db) }
+    }
+
     /// Writes the note, inside a transaction.
     static func write(movedTo url: URL, source: FileIdentity? = nil, _ db: Database) throws {
         try db.execute(

@@ -160,18 +160,13 @@ extension Run {
         else { return nil }
         // A process that is suspended must not hold this lock either.
         let lock = RunLock(manager, held, in: input.activity)
-        do {
-            try lock.findDeaths {
-                for (index, place) in plan.places.enumerated() {
-                    try place.steps.place.store.findDeaths(
-                        of: manager, isDeferred: true,
-                        except: isBegun && index == pending.place ? pending.step.id : nil,
-                        waitingUpTo: input.patience)
-                }
+        try lock.findDeaths {
+            for (index, place) in plan.places.enumerated() {
+                try place.steps.place.store.findDeaths(
+                    of: manager, isDeferred: true,
+                    except: isBegun && index == pending.place ? pending.step.id : nil,
+                    waitingUpTo: input.patience)
             }
-        } catch {
-            lock.release()
-            throw error
         }
         return lock
     }

@@ -47,6 +47,7 @@ final class RunLock: Sendable {
             try find()
         } catch {
             unlock(false)
+            endActivity()
             throw error
         }
     }

@@ -70,6 +70,11 @@ extension DatabaseFile {
     /// The file that is opened: the one here, or else the one that would be moved here.
     func damagedPlace() throws -> URL { try places().first?.url ?? newPlace() }
 
+    /// The place, if what is made there is to be marked as moved; one at an old path is marked when it is moved.
+    func home(at place: URL) throws -> URL? {
+        try place.path == newPlace().path && !oldPaths.isEmpty ? place : nil
+    }
+
     private func salvage(
         _ place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter, _ progress: Progress?
     ) throws -> (SalvageReport, aside: URL)? {
@@ -82,8 +87,7 @@ extension DatabaseFile {
         let build = SalvageBuild(
             damaged: damaged, schema: schema, migrations: migrations, version: version,
             interrupter: interrupter, progress: progress)
-        // A database at an old path is marked when it is moved.
-        let home = try place.path == newPlace().path && !oldPaths.isEmpty ? place : nil
+        let home = try home(at: place)
         return try withUnfinishedFile(for: place) { new in
             var report = try build.make(at: new, like: place, configuration, home: home) {
                 try protect(new, asIn: place.deletingLastPathComponent())

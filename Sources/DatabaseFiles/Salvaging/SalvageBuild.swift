@@ -48,7 +48,7 @@ struct SalvageBuild {
                 try refill.run(syncing: sync)
                 if let ledger = version.ledger { try migrations.record(ledger, after: version.count, db) }
                 try damaged.copyNumbers(to: db)
-                if let home, try MoveMark(db) == nil { try MoveMark.write(movedTo: home, db) }
+                if let home { try MoveMark.writeIfMissing(movedTo: home, db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)
                 report.hasLostRecord = refill.hasLostRecords
                 return .commit

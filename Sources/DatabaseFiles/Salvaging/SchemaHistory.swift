@@ -50,9 +50,7 @@ struct SchemaHistory {
             let last = entries.last
             let entry = try scratch.read { db in
                 let layouts = try TableLayout.fetchAll(db).map { layout in
-                    var layout = layout
-                    layout.fewestColumns = max(1, layout.columns.count - added.count(layout.name))
-                    return layout
+                    layout.withFewest(max(1, layout.columns.count - added.count(layout.name)))
                 }
                 return try Entry(
                     version: version, count: index + 1, layouts: layouts,

@@ -34,23 +34,27 @@ struct EdgeCaseTests {
         #expect(try manager.migrate().completed.versions == ["1.5"])
     }
 
+    /// A manager whose step notes its attempts, and the record while it runs.
+    private func manager(noting attempts: Locked<[Int]>, _ running: Locked<Data>) throws -> MigrationManager {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" },
+            store: .jsonFile(at: url), options: MigrationOptions(lockTimeout: .milliseconds(50)))
+        manager.whenMigratingToVersion("2.0") { [url] context in
+            attempts.withLock { $0.append(context.attempt) }
+            let record = try Data(contentsOf: url)
+            running.withLock { $0 = record }
+        }
+        return manager
+    }
+
     @Test("a call that finds deferred steps running does not forget a death that it has found")
     func deathBeforeTheLock() throws {
-        var attempts: [Int] = []
-        var running = Data()
-        func manager() throws -> MigrationManager {
-            let manager = try MigrationManager(
-                name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" },
-                store: .jsonFile(at: url), options: MigrationOptions(lockTimeout: .milliseconds(50)))
-            manager.whenMigratingToVersion("2.0") { [url] context in
-                attempts.append(context.attempt)
-                running = try Data(contentsOf: url)
-            }
-            return manager
-        }
+        let attempts = Locked<[Int]>([])
+        let running = Locked(Data())
+        func manager() throws -> MigrationManager { try self.manager(noting: attempts, running) }
         let work = try #require(try manager().migrate().completed.first)
         // As after a death in the step: its start is written, and its lock was not released.
-        try running.write(to: url)
+        try running.withLock(\.self).write(to: url)
         try Data("1\n".utf8).write(to: folder.file("migrations.json.Library.lock"))
         guard case .acquired(_, let release) = try MigrationStore.jsonFile(at: url).lock("Library\0deferred")
         else {
@@ -61,32 +65,23 @@ struct EdgeCaseTests {
         #expect(error.code == .locked)
         release()
         try manager().migrate()
-        #expect(attempts == [1, 2])
+        #expect(attempts.withLock(\.self) == [1, 2])
     }
 
     @Test("a death that cannot be written down is found by the next launch")
     func deathNotWritten() throws {
-        var attempts: [Int] = []
-        var running = Data()
-        func migrate() throws {
-            let manager = try MigrationManager(
-                name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" },
-                store: .jsonFile(at: url), options: MigrationOptions(lockTimeout: .milliseconds(50)))
-            manager.whenMigratingToVersion("2.0") { [url] context in
-                attempts.append(context.attempt)
-                running = try Data(contentsOf: url)
-            }
-            try manager.migrate()
-        }
+        let attempts = Locked<[Int]>([])
+        let running = Locked(Data())
+        func migrate() throws { try manager(noting: attempts, running).migrate() }
         try migrate()
         // As after a death in the step: its start is written, and its lock was not released.
-        try running.write(to: url)
+        try running.withLock(\.self).write(to: url)
         try Data("1\n".utf8).write(to: folder.file("migrations.json.Library.lock"))
         try FileLock(at: folder.file("migrations.json.lock")).withLock(waitingFor: .zero) {
             _ = #expect(throws: MigrationError.self) { try migrate() }
         }
         try migrate()
-        #expect(attempts == [1, 2])
+        #expect(attempts.withLock(\.self) == [1, 2])
     }
 
     @Test("a store opened through a symbolic link shares its locks with the file")
