@@ -28,8 +28,9 @@ bench-short: setup ## try every benchmark, so that none rots; says nothing about
 bench-footprint: setup ## time clean builds, and weigh what linking each library adds
 	@SWIFT='$(SWIFT)' Benchmarks/footprint.sh
 
-stress: setup ## run the crash and fault tests at length, in two to three hours, and the mutation tests
+stress: setup ## run the crash and fault tests, and those that "make test" samples, at length, in two to three hours, and the mutation tests
 	@$(SWIFT) run -c release stress
+	@LONG_TESTS=1 SWIFT='$(SWIFT)' Scripts/test.sh --filter 'LockEditsTests|ShapedMigratorTests'
 	@SWIFT='$(SWIFT)' Scripts/mutants.sh
 
 docs: ## build the documentation into the folder site

@@ -32,9 +32,9 @@ struct LostRecordTests {
         #expect(!report.hasLostRecord)
         #expect(!report.description.contains("version of the app"))
         #expect(try app.launch("2.0").launch == .relaunch)
-        #expect(try app.letters() == ["!: 5000"])
+        #expect(try app.letters() == ["!: 2000"])
         #expect(try app.launch("3.0", steps: ["2.0": "!", "3.0": "?"]).launch == .upgrade(from: "2.0"))
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     @Test(
@@ -52,9 +52,9 @@ struct LostRecordTests {
         #expect(report.debugDescription.contains(" rows of unknown tables, no record of managers\n"))
         #expect(try app.manage("2.0") { try $0.pending() } == [])
         #expect(try app.launch("2.0").launch == .relaunch)
-        #expect(try app.letters() == ["!: 5000"])
+        #expect(try app.letters() == ["!: 2000"])
         try app.launch("3.0", steps: ["2.0": "!", "3.0": "?"])
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     @Test("runs the steps of the first launch after it that are new", arguments: [false, true])
@@ -64,7 +64,7 @@ struct LostRecordTests {
         try app.launch("2.0")
         try app.salvage(losing: .both, andHistory: andHistory)
         try app.launch("3.0", steps: ["1.5": "x", "2.0": "!", "3.0": "?"])
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     @Test(
@@ -84,9 +84,9 @@ struct LostRecordTests {
 
         try app.manage("2.0") { try $0.replaceRecord(assuming: "2.0") }
         try app.launch("2.0")
-        #expect(try app.letters() == ["!: 5000"])
+        #expect(try app.letters() == ["!: 2000"])
         #expect(try app.launch("3.0", steps: ["2.0": "!", "3.0": "?"]).launch == .upgrade(from: "2.0"))
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
         // There is no damaged record any more.
         let error = try #require(throws: MigrationError.self) {
             try app.manage("3.0") { try $0.replaceRecord(assuming: "2.0") }
@@ -102,7 +102,7 @@ struct LostRecordTests {
         try app.salvage(losing: .both)
         try app.manage("3.0") { try $0.replaceRecord(assuming: "1.0") }
         try app.launch("3.0", steps: ["2.0": "!", "3.0": "?"])
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     @Test(
@@ -117,7 +117,7 @@ struct LostRecordTests {
             try app.expectUnknown { try app.launch("2.0") }
         } else {
             try app.launch("2.0")
-            #expect(try app.letters() == [": 5000"])
+            #expect(try app.letters() == [": 2000"])
         }
     }
 
@@ -135,7 +135,7 @@ struct LostRecordTests {
             try app.manage("2.0") { try $0.replaceRecord(assuming: "2.0-1") }
         }
         try app.launch("2.0", steps: ["2.0-1": "!"])
-        #expect(try app.letters() == ["!: 5000"])
+        #expect(try app.letters() == ["!: 2000"])
     }
 
     /// Launches 2.0 with a step 1.5, and one of 2.0 that may fail.
@@ -160,13 +160,13 @@ struct LostRecordTests {
         #expect(text.contains("\(Self.lost) whether step 2.0 ("))
         try app.manage("2.0") { try $0.replaceRecord(assuming: "1.5") }
         try upgrade(app, failing: false)
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     /// Adds a deferred step, which adds `#` to each text, 500 at a time.
     private func fill(
         _ manager: MigrationManager, _ queue: DatabaseQueue, at version: AppVersion = "2.0-1",
-        stoppingAt stop: Int = 5_001
+        stoppingAt stop: Int = 2_001
     ) {
         let progress = manager.deferredProgress
         manager.afterMigratingToVersion(version, in: queue, startingAt: 1) { db, first in
@@ -174,16 +174,16 @@ struct LostRecordTests {
                 sql: "UPDATE note SET text = text || '#' WHERE id BETWEEN ? AND ?",
                 arguments: [first, first + 499])
             // A batch ends after 50 ms.
-            if stop < 5_000 { Thread.sleep(forTimeInterval: 0.02) }
+            if stop < 2_000 { Thread.sleep(forTimeInterval: 0.02) }
             if first >= stop { progress.cancel() }
-            return first + 500 > 5_000 ? .done : .more(first + 500)
+            return first + 500 > 2_000 ? .done : .more(first + 500)
         }
     }
 
     /// Launches 2.0, and runs the deferred step up to a row.
     private func launchAndFill(
         _ app: App, steps: [AppVersion: String] = ["2.0": "!"], at version: AppVersion = "2.0-1",
-        stoppingAt stop: Int = 5_001
+        stoppingAt stop: Int = 2_001
     ) throws {
         try app.manage("2.0", steps: steps) {
             fill($0, $1, at: version, stoppingAt: stop)
@@ -201,19 +201,19 @@ struct LostRecordTests {
         #expect(try app.letters().count == 2, "some texts have it, and some have not")
         try app.salvage(losing: loss)
         try launchAndFill(app)
-        #expect(try app.letters() == ["!#: 5000"])
+        #expect(try app.letters() == ["!#: 2000"])
     }
 
     @Test("asks the app about a deferred step that may be half done, and takes a settled one for done")
     func lostDeferredStep() throws {
-        for stop in [1_001, 5_001] {
+        for stop in [1_001, 2_001] {
             let app = try App(.json)
             try app.begin()
             try launchAndFill(app, stoppingAt: stop)
             let letters = try app.letters()
-            #expect(letters.count == (stop < 5_000 ? 2 : 1))
+            #expect(letters.count == (stop < 2_000 ? 2 : 1))
             try app.salvage(losing: .both)
-            if stop < 5_000 {
+            if stop < 2_000 {
                 let text = try app.expectUnknown { try launchAndFill(app) }
                 #expect(text.contains("\(Self.lost) whether deferred step 2.0-1 ("))
                 try app.manage("2.0") {
@@ -231,7 +231,7 @@ struct LostRecordTests {
     func namedDeferredStep() throws {
         let app = try App(.json)
         try app.begin()
-        func launch(stoppingAt stop: Int = 5_001) throws {
+        func launch(stoppingAt stop: Int = 2_001) throws {
             try launchAndFill(app, steps: ["1.2": "!"], at: "1.5", stoppingAt: stop)
         }
         try launch(stoppingAt: 1_001)
@@ -262,7 +262,7 @@ struct LostRecordTests {
         }
         try app.launch("2.0")
         try settings { _ = try $0.migrate() }
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
         try app.salvage(losing: .both, andHistory: true)
         try app.expectUnknown { try settings { try $0.migrate() } }
         #expect(try app.launch("2.0").launch == .relaunch)
@@ -271,7 +271,7 @@ struct LostRecordTests {
         try settings { try $0.replaceRecord(assuming: "2.0") }
         try settings { _ = try $0.migrate() }
         try app.launch("2.0")
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     @Test("does not begin at the version that was named for another one if its store knows better")
@@ -284,7 +284,7 @@ struct LostRecordTests {
         try app.manage("2.0", "Settings", steps: ["2.0": "?"]) { try $0.replaceRecord(assuming: "1.0") }
         try app.launch("2.0")
         try app.manage("2.0", "Settings", steps: ["2.0": "?"]) { _ = try $0.migrate() }
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     @Test("is asked although a version was named for another one, if its own launch was cut short")
@@ -298,7 +298,7 @@ struct LostRecordTests {
         try app.expectUnknown { try upgrade(app, failing: false) }
         try app.manage("2.0") { try $0.replaceRecord(assuming: "1.5") }
         try upgrade(app, failing: false)
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     @Test("begins like any new one if it comes after that, and its store knows the install")
@@ -309,7 +309,7 @@ struct LostRecordTests {
         try app.salvage(losing: .both)
         try app.launch("2.0")
         try app.manage("3.0", "Tags", steps: ["2.5": "#", "3.0": "?"]) { _ = try $0.migrate() }
-        #expect(try app.letters() == ["!#?: 5000"])
+        #expect(try app.letters() == ["!#?: 2000"])
     }
 
     @Test("asks the app if it comes after that, and its store is in the database")
@@ -326,7 +326,7 @@ struct LostRecordTests {
         try app.expectUnknown { try launch() }
         try app.manage("3.0", "Tags", options: line) { try $0.replaceRecord(assuming: "2.0") }
         try launch()
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 
     @Test("asks the app if its store is gone as well")
@@ -339,7 +339,7 @@ struct LostRecordTests {
         try app.expectUnknown { try app.launch("2.0") }
         try app.manage("2.0") { try $0.replaceRecord(assuming: "2.0") }
         try app.launch("2.0")
-        #expect(try app.letters() == ["!: 5000"])
+        #expect(try app.letters() == ["!: 2000"])
     }
 
     @Test("goes on in its store where one of its databases stands")
@@ -359,7 +359,7 @@ struct LostRecordTests {
         try launch()
         try app.salvage(losing: .both, andHistory: true)
         try launch()
-        #expect(try app.letters() == ["!: 5000"])
+        #expect(try app.letters() == ["!: 2000"])
         #expect(ran.withLock { $0 } <= 1)
     }
 
@@ -383,6 +383,6 @@ struct LostRecordTests {
         }
         try other.close()
         try app.launch("3.0", steps: steps)
-        #expect(try app.letters() == ["!?: 5000"])
+        #expect(try app.letters() == ["!?: 2000"])
     }
 }

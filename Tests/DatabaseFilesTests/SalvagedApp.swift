@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// An app whose manager changes 5,000 texts in steps, so that each text says which steps have run, and how often.
+/// An app whose manager changes 2,000 texts in steps, so that each text says which steps have run, and how often.
 struct SalvagedApp {
     enum Kind: CaseIterable { case sqlite, json }
     enum Adopting: CaseIterable { case newApp, tables }
@@ -42,7 +42,7 @@ struct SalvagedApp {
     func insertNotes() throws {
         try open { queue in
             try queue.write { db in
-                for id in 1...5_000 {
+                for id in 1...2_000 {
                     try db.execute(sql: "INSERT INTO note VALUES (?, ?)", arguments: [id, "note \(id)"])
                 }
             }
@@ -91,7 +91,7 @@ struct SalvagedApp {
         try manage(version, steps: steps) { try $0.migrate() }
     }
 
-    /// The letters that steps have added to the texts, with the number of texts that have each: `!: 5000`.
+    /// The letters that steps have added to the texts, with the number of texts that have each: `!: 2000`.
     func letters() throws -> [String] {
         try open { queue in
             try queue.strings(

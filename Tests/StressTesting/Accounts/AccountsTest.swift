@@ -12,10 +12,10 @@ public struct AccountsTest: StressTest {
     /// An install in which what was said of one account's lost records was once taken for said of the other's.
     private static let known: UInt64 = 121
 
-    /// Tries twenty thousand installs, or two hundred.
+    /// Tries twenty thousand installs, or a hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
         var outcome = try run(seeds: Self.known..<Self.known + 1)
-        let others = try run(seeds: size.seeds(short: 200, long: 20_000))
+        let others = try run(seeds: size.seeds(short: 100, long: 20_000))
         outcome.tried += others.tried
         outcome.failures += others.failures
         return outcome

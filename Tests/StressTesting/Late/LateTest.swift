@@ -9,9 +9,9 @@ public struct LateTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries twenty thousand installs, or two hundred.
+    /// Tries twenty thousand installs, or a hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        try run(seeds: size.seeds(short: 200, long: 20_000))
+        try run(seeds: size.seeds(short: 100, long: 20_000))
     }
 
     /// Tries an install for each seed.

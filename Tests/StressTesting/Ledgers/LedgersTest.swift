@@ -19,7 +19,7 @@ public struct LedgersTest: StressTest {
     public func run(_ size: StressSize) throws -> StressOutcome {
         let folder = try TemporaryFolder()
         let builds = Self.builds(of: size == .long ? 4 : 3)
-        let sample = size == .long ? 40_000 : 600
+        let sample = size == .long ? 40_000 : 300
         let results = Locked<[Result<(Int, [String]), any Error>]>([])
         DispatchQueue.concurrentPerform(iterations: builds.count + 8) { index in
             let result = Result {

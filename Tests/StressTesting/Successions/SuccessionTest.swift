@@ -13,9 +13,9 @@ public struct SuccessionTest: StressTest {
     /// was the first to call the manager by its former name.
     private static let known: [UInt64] = [1101, 4121, 777_813, 101_396_199_839, 101_396_200_067]
 
-    /// Tries a hundred thousand installs, or three hundred.
+    /// Tries a hundred thousand installs, or a hundred and fifty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        var outcome = try run(seeds: size.seeds(short: 300, long: 100_000))
+        var outcome = try run(seeds: size.seeds(short: 150, long: 100_000))
         for seed in Self.known {
             let other = try run(seeds: seed..<seed + 1)
             outcome.tried += other.tried

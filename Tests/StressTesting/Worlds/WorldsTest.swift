@@ -34,7 +34,7 @@ public struct WorldsTest: StressTest {
             switch size {
             case .short:
                 [
-                    try search(Selection(weight: 3, sample: 700, inSQLite: false)),
+                    try search(Selection(weight: 3, sample: 350, inSQLite: false)),
                     try search(Selection(weight: 2, sample: 40, inSQLite: true)),
                 ]
             case .long:
