@@ -13,7 +13,7 @@ struct OwnSchema {
 
     /// Makes each object whose text can be read.
     init(_ damaged: DamagedDatabase, _ configuration: Configuration) throws {
-        let scratch = try DatabaseQueue(configuration: configuration.forCopying())
+        let scratch = try configuration.scratchDatabase()
         defer { try? scratch.close() }
         (objects, definitions, layouts, isComplete) = try scratch.inDatabase { db in
             var objects: [DamagedDatabase.Entry] = []

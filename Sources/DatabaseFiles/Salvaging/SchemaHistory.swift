@@ -41,7 +41,7 @@ struct SchemaHistory {
     private mutating func replay(
         first count: Int, _ configuration: Configuration, _ interrupter: Interrupter
     ) throws {
-        let scratch = try DatabaseQueue(configuration: configuration.forCopying())
+        let scratch = try configuration.scratchDatabase()
         defer { try? scratch.close() }
         let added = AddedColumns(on: scratch)
         for (index, version) in migrations.versions.prefix(count).enumerated() {

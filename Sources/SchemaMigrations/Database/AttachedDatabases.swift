@@ -36,6 +36,22 @@ struct AttachedDatabases {
         }
     }
 
+    /// Replaces each attached file by a database in memory that has the same tables, and no rows.
+    static func replaceByEmptyOnes(in db: Database) throws {
+        let sql = "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp') AND file <> ''"
+        for name in try SQLName.fetchAll(db, sql: sql) {
+            let create = "CREATE TABLE "
+            let tables = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT substr(sql, ?) FROM \(name.sql).sqlite_master
+                    WHERE type = 'table' AND sql LIKE ? || '%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                    """, arguments: [create.count + 1, create])
+            try db.execute(sql: "DETACH \(name.sql); ATTACH ':memory:' AS \(name.sql)")
+            for table in tables { try db.execute(sql: "\(create)\(name.sql).\(table)") }
+        }
+    }
+
     private func others(_ db: Database) throws -> [SQLName] {
         // SQLite creates the schema of temporary objects when it is needed.
         try Self.fetchAll(db).filter { !names.contains($0) && $0 != "temp" }

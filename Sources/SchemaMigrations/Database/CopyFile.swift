@@ -85,6 +85,16 @@ extension Configuration {
         configuration.writeTargetQueue = nil
         return configuration
     }
+
+    /// Opens an empty database in memory with the app's configuration, for trials.
+    ///
+    /// What the app attaches as it prepares a connection is in memory as well: no statement of a trial reaches a file, or waits
+    /// for the connection that makes the trial.
+    package func scratchDatabase() throws -> DatabaseQueue {
+        let scratch = try DatabaseQueue(configuration: forCopying())
+        try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(in: $0) }
+        return scratch
+    }
 }
 
 extension DatabaseWriter {

@@ -122,7 +122,7 @@ package struct ShadowTables {
             Row.fetchAll(db, sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'table'").map {
                 ($0["name"] as SQLName, $0["sql"] as String)
             }, uniquingKeysWith: { $1 })
-        let empty = try DatabaseQueue(configuration: db.configuration.forCopying())
+        let empty = try db.configuration.scratchDatabase()
         var shadows: Set<SQLName> = []
         for table in tables {
             let found: [SQLName: String]? = try? empty.writeWithoutTransaction { empty in

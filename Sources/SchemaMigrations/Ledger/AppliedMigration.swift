@@ -83,7 +83,8 @@ public struct AppliedMigration: Sendable, Equatable {
         origin = value(2).flatMap(Origin.init(rawValue:)) ?? .unknown
         checksum = value(3)
         date = value(4).flatMap { (text: String) in try? Date(text, strategy: .iso8601) }
-        duration = value(5).map { (seconds: Double) in .seconds(seconds) }
+        // `Duration` traps beyond its range.
+        duration = value(5).flatMap { (seconds: Double) in abs(seconds) < 1e12 ? .seconds(seconds) : nil }
         appVersion = value(6).flatMap { (text: String) in AppVersion(text) }
         isCompatible = value(7) ?? false
         down = value(8)

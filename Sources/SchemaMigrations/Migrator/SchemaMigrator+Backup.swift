@@ -19,6 +19,7 @@ extension SchemaMigrator {
                 try copy.inDatabase { copy in
                     try Self.check(copy, of: backup)
                     try Self.mark(copy, asMovedLike: db)
+                    try Self.givePageSize(of: db, to: copy)
                     try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
                     try db.notifyObservers(of: .anything)
                 }
@@ -47,6 +48,14 @@ extension SchemaMigrator {
         guard try Ledger(copy).exists || Ledger.hasOtherTables(copy) else {
             throw unusable(backup, "holds no table")
         }
+    }
+
+    /// Gives the copy the page size of the database, which a database in WAL mode cannot take from it (c3ref/backup_finish.html).
+    private static func givePageSize(of db: Database, to copy: Database) throws {
+        let size = try db.pragma("main.page_size")
+        guard try copy.pragma("main.page_size") != size else { return }
+        try copy.execute(
+            sql: "PRAGMA main.journal_mode = DELETE; PRAGMA main.page_size = \(size); VACUUM main")
     }
 
     /// Gives the copy the note of where the database was moved to: it may be from before that.

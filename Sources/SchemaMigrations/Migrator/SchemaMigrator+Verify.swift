@@ -17,7 +17,7 @@ extension SchemaMigrator {
     private func replica(of ledger: Ledger, _ configuration: Configuration) throws -> DatabaseQueue? {
         let replaced = try ledger.originVersion == versions.first ? [] : baseline()?.versions ?? []
         guard ledger.applied.isSubset(of: replaced.union(versions)) else { return nil }
-        let queue = try DatabaseQueue(configuration: configuration.forCopying())
+        let queue = try configuration.scratchDatabase()
         // Migrations up to the floor were applied before the ledger was created.
         let migrations = migrations.filter {
             ledger.applied.contains($0.version) || $0.version <= ledger.floor ?? .min
@@ -79,7 +79,7 @@ extension SchemaMigrator {
     ///
     /// - Throws: `MigrationError`, with the differences from the nearest version, if none does.
     package func version(fitting db: Database) throws -> SchemaVersion {
-        let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
+        let queue = try db.configuration.scratchDatabase()
         defer { try? queue.close() }
         let replayed = with(snapshot: nil)
         var fitting: SchemaVersion?
@@ -104,7 +104,7 @@ extension SchemaMigrator {
     /// Returns the objects in which a database differs from the schema that the migrations up to a version make.
     package func differences(of db: Database, from version: SchemaVersion) throws -> [String] {
         try check(version)
-        let queue = try DatabaseQueue(configuration: db.configuration.forCopying())
+        let queue = try db.configuration.scratchDatabase()
         defer { try? queue.close() }
         try with(snapshot: nil).migrate(queue, upTo: version)
         return try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }

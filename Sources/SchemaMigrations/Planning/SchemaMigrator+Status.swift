@@ -74,8 +74,8 @@ extension SchemaMigrator {
                 let source = migration(version: applied.version) as? any SQLSource
             else { return false }
             let script = try source.script()
-            // The migration that a baseline has the version of had another text.
-            if script.baseline != nil, applied.origin != .snapshot { return false }
+            // A baseline and the migration whose version it has are two texts.
+            if (script.baseline != nil) != (applied.origin == .snapshot) { return false }
             return script.checksum != checksum
         }.map(\.version)
     }

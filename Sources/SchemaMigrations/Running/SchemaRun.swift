@@ -30,8 +30,9 @@ final class SchemaRun {
     private var commits: SchemaOptions.Commits
     /// The maker of the backup, which runs before the first change; nil once the backup is made.
     private var backup: BackupMaker?
-    /// True once the ledger has the down migrations as they are today.
-    private var hasCorrectedDownMigrations = false
+    /// False once the ledger has the down migrations as they are today, and while unknown ones are undone: those of the newer
+    /// build, which has applied them, may be the corrected ones.
+    private var correctsDownMigrations = true
     private var report = SchemaReport()
     /// The settings of the app's connection, with which each migration begins; nil if none changes them.
     private var settings: ConnectionSettings?
@@ -64,9 +65,9 @@ final class SchemaRun {
             var plan = plan
             // A newer app may migrate while this one waits.
             while !plan.undo.isEmpty {
-                commits = .allOrNothing
+                (commits, correctsDownMigrations) = (.allOrNothing, false)
                 try runAll(plan.undo.map { try MigrationJob(UnknownMigration(applied: $0), .down) })
-                commits = migrator.options.commits
+                (commits, correctsDownMigrations) = (migrator.options.commits, true)
                 plan = try replan(upTo: target)
             }
             report.newer = plan.newer
@@ -237,8 +238,7 @@ final class SchemaRun {
     private func commit(_ group: MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
         let (warnings, look) = try detachingDatabases {
-            try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
-                let ledger = try prepareLedger()
+            try withLedger { ledger in
                 let inspection = try Inspection(
                     db, group.foreignKeys, retrying: group.suspects, after: self.look)
                 // What names the ledger may need the row of each migration before the next one runs.
@@ -326,8 +326,7 @@ final class SchemaRun {
     /// The statement runs at least once: if the process dies in between, it runs again.
     private func runAlone(_ job: MigrationJob) throws {
         try db.setForeignKeys(job.foreignKeys)
-        let isNeeded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
-            let ledger = try prepareLedger()
+        let isNeeded = try withLedger { ledger in
             try db.notifyObservers(of: .additions)
             return ledger.needs(job)
         }
@@ -335,8 +334,8 @@ final class SchemaRun {
             let work = try detachingDatabases {
                 try job.runWithoutTransaction(db, interrupter, restoring: settings, waitingUpTo: limit)
             }
-            try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
-                if try prepareLedger().needs(job) {
+            try withLedger { ledger in
+                if ledger.needs(job) {
                     try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
                     if job.direction == .down { try restarting.restart(db) }
                 }
@@ -354,8 +353,8 @@ final class SchemaRun {
     private func load(_ snapshot: Snapshot) throws {
         try db.setForeignKeys(.deferred)
         try FileFormat(snapshot.script, title: snapshot.script.fileName).apply(to: db, waitingUpTo: limit)
-        let isLoaded = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
-            guard try prepareLedger().isNew else { return false }
+        let isLoaded = try withLedger { ledger in
+            guard ledger.isNew else { return false }
             try interrupter.allowInterrupts(of: db) { try snapshot.run(db) { try interrupter.check() } }
             try mark(snapshot.versions, as: .snapshot)
             try db.notifyObservers(of: .additions)
@@ -365,6 +364,15 @@ final class SchemaRun {
     }
 
     // MARK: The ledger
+
+    /// Runs the body in a transaction, with the ledger as it was read in it.
+    private func withLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
+        let result = try db.withWriteTransaction(waitingUpTo: limit, interrupter: interrupter) {
+            try body(prepareLedger())
+        }
+        correctsDownMigrations = false
+        return result
+    }
 
     /// Reads the ledger under the lock, since another process may have migrated first, and creates its
     /// tables.
@@ -382,8 +390,7 @@ final class SchemaRun {
         backup = nil
         try Ledger.create(db)
         try mark(ledger.unmarked, as: .marked)
-        if !hasCorrectedDownMigrations { try migrator.correctDownMigrations(db, ledger) }
-        hasCorrectedDownMigrations = true
+        if correctsDownMigrations { try migrator.correctDownMigrations(db, ledger) }
         return ledger
     }
 

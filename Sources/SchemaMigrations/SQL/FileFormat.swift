@@ -29,6 +29,8 @@ struct FileFormat {
             }
             let tokens = script.tokens(of: statement)
             let isQualified = tokens.count > 2 && tokens[2].keyword == "."
+            // An attached database has a file of its own.
+            if isQualified, tokens[1].name != "main" { return nil }
             let name = tokens.dropFirst(isQualified ? 3 : 1).first?.name
             guard let name, ["page_size", "auto_vacuum", "encoding"].contains(name),
                 tokens.contains(where: { ["=", "("].contains($0.keyword) })

@@ -221,6 +221,25 @@ struct BackupTests {
         #expect(try queue.integers("SELECT x FROM t1") == [1])
     }
 
+    @Test(
+        "can be restored into a database in WAL mode whose page size has changed since",
+        .enabled(if: !TemporaryFolder.encryptsDatabases))
+    func otherPageSize() throws {
+        let queue = try folder.queue()
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        try migrator(1).migrate(queue)
+        let backup = try #require(try migrator(2).migrate(queue).backup)
+        try queue.writeWithoutTransaction {
+            try $0.execute(
+                sql: """
+                    PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL
+                    """)
+        }
+        try migrator(2).restore(backup, to: queue)
+        #expect(try queue.integers("SELECT x FROM t1") == [1])
+        #expect(try queue.integers("PRAGMA page_size") == [8192])
+    }
+
     @Test("is restored durably, and GRDB's observers are told")
     func durable() throws {
         var configuration = Configuration()

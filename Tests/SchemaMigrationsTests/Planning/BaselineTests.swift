@@ -47,7 +47,9 @@ struct BaselineTests {
         #expect(try queue.integers("SELECT x FROM c") == [1])
         #expect(try after.migrate(queue).applied == [])
         #expect(try before.migrate(queue).applied == [])
-        #expect(try queue.read(before.status).skippedVersions == [1, 2])
+        let status = try queue.read(before.status)
+        #expect(status.skippedVersions == [1, 2])
+        #expect(status.editedVersions == [])
     }
 
     @Test("skips it in a database that has had its migrations", arguments: [3, 4] as [SchemaVersion])

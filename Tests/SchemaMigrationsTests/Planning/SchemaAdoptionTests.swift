@@ -85,6 +85,30 @@ struct SchemaAdoptionTests {
         try expectAdopted(.matchingSchema)
     }
 
+    @Test("compares with trials that neither wait for the files that the app attaches, nor change them")
+    func attachedFiles() throws {
+        let cache = try folder.queue("cache.sqlite")
+        try cache.execute("CREATE TABLE note(id INTEGER PRIMARY KEY, x); INSERT INTO note VALUES (1, 'kept')")
+        var configuration = Configuration()
+        configuration.prepareDatabase { [folder] in
+            try $0.execute(sql: "ATTACH ? AS cache", arguments: [folder.path("cache.sqlite")])
+        }
+        let queue = try folder.queue("attaching.sqlite", configuration)
+        try queue.execute("CREATE TABLE a(x)")
+        let files = [
+            "1_a.sql": "CREATE TABLE a(x)",
+            "2_copy.sql": "INSERT INTO a SELECT x FROM cache.note; DELETE FROM cache.note",
+            "3_b.sql": "CREATE TABLE b(x)",
+        ]
+        let schema = try SchemaMigrator(
+            directory: folder.folder(files),
+            options: SchemaOptions(differentSchemas: .refuse, busyTimeout: .milliseconds(200)),
+            adopting: .matchingSchema)
+        #expect(try queue.read { try schema.pending($0) } == [3])
+        #expect(try schema.migrate(queue).applied == [3])
+        #expect(try cache.strings("SELECT x FROM note") == ["kept"])
+    }
+
     @Test("finds no version for a schema that no migrations make")
     func noMatchingSchema() throws {
         try queue.execute("DROP TABLE b; CREATE TABLE b(x, y)")

@@ -83,4 +83,17 @@ struct FileFormatTests {
         #expect(report.warnings.count == 1)
         #expect(try pool.read { try String.fetchOne($0, sql: "PRAGMA page_size") } == "4096")
     }
+    @Test("says nothing of a database that the app attaches")
+    func attached() throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { [folder] in
+            try $0.execute(sql: "ATTACH ? AS cache", arguments: [folder.path("cache.sqlite")])
+        }
+        let queue = try folder.queue("app.sqlite", configuration)
+        let report = try SchemaMigrator(
+            directory: folder.folder(["1_a.sql": "PRAGMA cache.page_size = 8192; CREATE TABLE cache.a(x)"])
+        ).migrate(queue)
+        #expect(report.applied == [1])
+        #expect(report.warnings == [])
+    }
 }

@@ -110,6 +110,10 @@ struct BridgeEdgeCaseTests {
         #expect(migration.name == "SQL")
         #expect(try database.read(schema.status).appliedVersions == [10])
 
+        // A flipped bit of 0.003.
+        try database.write { try $0.execute(sql: "UPDATE schema_migrations_details SET seconds = 5.6e305") }
+        #expect(try database.read(schema.history).map(\.duration) == [nil])
+
         try database.write {
             try $0.execute(sql: "ALTER TABLE schema_migrations_details DROP COLUMN seconds")
         }

@@ -93,4 +93,50 @@ struct CorrectedDownTests {
         #expect(report.schemaSteps == [])
         #expect(try down() == Self.right)
     }
+    @Test("is not written by an older build that undoes what came after it")
+    func undoing() throws {
+        func migrator(_ count: Int, down: String) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: Array(
+                    [
+                        SQLMigration(version: 1, name: "book", sql: "CREATE TABLE book(id, pages)"),
+                        SQLMigration(version: 2, name: "page", sql: "CREATE TABLE page(x)", down: down),
+                        SQLMigration(
+                            version: 3, name: "shelf", sql: "CREATE TABLE shelf(x)", down: "DROP TABLE shelf"),
+                    ].prefix(count)), options: SchemaOptions(newerDatabases: .rollBack))
+        }
+        func launch(_ version: String, _ count: Int, down: String) throws -> MigrationReport {
+            let manager = try app.manager(version)
+            manager.whenMigratingToVersion(migrate: try migrator(count, down: down), in: database)
+            return try manager.migrate()
+        }
+        _ = try launch("1.2", 3, down: "DROP TABLE page")
+        let report = try launch("1.1", 2, down: "SELECT 1")
+        #expect(report.schemaSteps.map(\.undone) == [["3"]])
+        #expect(try down() == "DROP TABLE page")
+    }
+
+    @Test("is written with the next migration, also if that is tried a second time")
+    func secondAttempt() throws {
+        try database.writeWithoutTransaction {
+            try $0.execute(
+                sql: """
+                    CREATE TABLE shelf(id INTEGER PRIMARY KEY);
+                    CREATE TABLE book(id INTEGER PRIMARY KEY, shelf INTEGER REFERENCES shelf);
+                    PRAGMA foreign_keys = OFF; INSERT INTO book VALUES (1, 9); PRAGMA foreign_keys = ON;
+                    """)
+        }
+        func migrator(_ count: Int, down: String) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: Array(
+                    [
+                        SQLMigration(version: 1, name: "book", sql: "SELECT 1"),
+                        SQLMigration(version: 2, name: "page", sql: "CREATE TABLE page(x)", down: down),
+                        SQLMigration(version: 3, name: "rename", sql: "UPDATE book SET id = 2"),
+                    ].prefix(count)), adopting: SchemaAdoption { _ in 1 })
+        }
+        try migrator(2, down: Self.wrong).migrate(database)
+        try migrator(3, down: Self.right).migrate(database)
+        #expect(try down() == Self.right)
+    }
 }
