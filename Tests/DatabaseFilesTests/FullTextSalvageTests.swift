@@ -64,4 +64,36 @@ struct FullTextSalvageTests {
         #expect(try queue.integers("SELECT rowid FROM titles WHERE titles MATCH 'sky'") == [2])
         try queue.close()
     }
+
+    @Test(
+        "keep the rows of an app's own table that is named like one of theirs",
+        arguments: ["note_content", ""])
+    func tableNamedAsShadow(content: String) throws {
+        let schema = try make(
+            """
+            CREATE TABLE note_content(id INTEGER PRIMARY KEY, title TEXT);
+            DROP TABLE note;
+            CREATE VIRTUAL TABLE note USING fts5(title, content='\(content)', content_rowid='id');
+            """, "INSERT INTO note_content VALUES (1, 'red rose')")
+        let file = DatabaseFile(path: path)
+        let report = try file.salvage(into: schema)
+        let queue = try file.openQueue()
+        #expect(report.tables.map(\.name) == ["note_content"])
+        #expect(try queue.strings("SELECT title FROM note_content") == ["red rose"])
+        try queue.execute("DELETE FROM note_content")
+        let setAside = try #require(report.setAside)
+        #expect(try file.salvage(from: setAside, into: schema, of: queue).saved == 1)
+        try queue.close()
+    }
+
+    @Test("of a table that is not there keep nothing from being saved, and the report says so")
+    func lostContent() throws {
+        let schema = try make(
+            "CREATE TABLE text(id INTEGER PRIMARY KEY, title TEXT);"
+                + "CREATE VIRTUAL TABLE titles USING fts5(title, content=text, content_rowid=id)",
+            "INSERT INTO note VALUES (1, 'red rose'); ALTER TABLE text RENAME TO entry")
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(!report.isComplete)
+        #expect(report.tables.map(\.name) == ["note", "titles"])
+    }
 }

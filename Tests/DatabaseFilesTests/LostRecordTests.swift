@@ -163,7 +163,7 @@ struct LostRecordTests {
         #expect(try app.letters() == ["!?: 2000"])
     }
 
-    /// Adds a deferred step, which adds `#` to each text, 500 at a time.
+    /// Adds a deferred step, which adds `#` to each text, 200 at a time.
     private func fill(
         _ manager: MigrationManager, _ queue: DatabaseQueue, at version: AppVersion = "2.0-1",
         stoppingAt stop: Int = 2_001
@@ -172,11 +172,11 @@ struct LostRecordTests {
         manager.afterMigratingToVersion(version, in: queue, startingAt: 1) { db, first in
             try db.execute(
                 sql: "UPDATE note SET text = text || '#' WHERE id BETWEEN ? AND ?",
-                arguments: [first, first + 499])
+                arguments: [first, first + 199])
             // A batch ends after 50 ms.
             if stop < 2_000 { Thread.sleep(forTimeInterval: 0.02) }
             if first >= stop { progress.cancel() }
-            return first + 500 > 2_000 ? .done : .more(first + 500)
+            return first + 200 > 2_000 ? .done : .more(first + 200)
         }
     }
 

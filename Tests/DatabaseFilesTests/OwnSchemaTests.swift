@@ -291,6 +291,87 @@ struct OwnSchemaTests {
         #expect(try rows("setting") == ["[id:1 theme:\"red\"]"])
     }
 
+    @Test("gets the rows of a table that a step has renamed back, also from pages to which nothing leads")
+    func renamedTable() throws {
+        let schema = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute(
+                """
+                ALTER TABLE note RENAME TO entry;
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+                INSERT INTO entry SELECT i, 'note ' || i FROM n
+                """)
+        }
+        try pages.erase(pages.root("entry"))
+        let report = try salvage(schema)
+        #expect(report.tables.first { $0.name == "entry" }?.saved == 5000)
+        #expect(try open { try $0.tables() } == ["entry"])
+    }
+
+    @Test("gets short rows of a step's table back, from pages to which nothing leads")
+    func shortRowsOfStep() throws {
+        let schema = try schema(["CREATE TABLE other(x)"])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute(
+                """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+                INSERT INTO note SELECT i, 'note ' || i FROM n;
+                ALTER TABLE note ADD COLUMN color TEXT
+                """)
+        }
+        try pages.erase(pages.root("note"))
+        #expect(try salvage(schema).tables.first { $0.name == "note" }?.saved == 5000)
+    }
+
+    @Test("keeps a foreign key that SQLite cannot check")
+    func brokenForeignKey() throws {
+        let schema = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY)"])
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            CREATE TABLE parent(code TEXT);
+            CREATE TABLE child(id INTEGER PRIMARY KEY, code TEXT REFERENCES parent(code));
+            INSERT INTO child VALUES (1, 'a')
+            """)
+        try queue.close()
+        try eraseMagic()
+        _ = try DatabaseFile(path: path, configuration: configuration).salvage(into: schema)
+        #expect(try rows("child") == ["[id:1 code:\"a\"]"])
+    }
+
+    @Test("has no later version than its tables where the ledger is lost")
+    func oldTable() throws {
+        let texts = [
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT); CREATE TABLE folder(id INTEGER PRIMARY KEY)",
+            "ALTER TABLE note ADD COLUMN author TEXT", "ALTER TABLE note ADD COLUMN place TEXT",
+            "ALTER TABLE note ADD COLUMN color TEXT",
+        ]
+        try open { queue in
+            // The third has run before the second.
+            _ = try self.schema(Array(texts.prefix(1))).migrate(queue)
+            _ = try self.schema(Array(texts.prefix(3)), besides: 1).migrate(queue)
+            _ = try self.schema(Array(texts.prefix(3))).migrate(queue)
+            try queue.execute("INSERT INTO note VALUES (1, 'mine', 'here', 'me')")
+        }
+        let ledger = [
+            "schema_migrations", "sqlite_autoindex_schema_migrations_1", "schema_migrations_details",
+        ]
+        for table in ledger { try pages.erase(pages.root(table)) }
+        let schema = try schema(texts)
+        #expect(try salvage(schema).schemaVersion == "3")
+        _ = try open { try schema.migrate($0) }
+        #expect(
+            try open { try $0.strings("SELECT text || author || place || ifnull(color, '') FROM note") } == [
+                "minemehere"
+            ])
+    }
+
     // MARK: Databases without a ledger
 
     @Test("runs its first migration in the next launch if that has failed, and has left an empty ledger")

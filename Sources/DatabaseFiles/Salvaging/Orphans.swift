@@ -22,13 +22,14 @@ enum Orphans {
         }
     }
 
-    private enum Identity: Hashable {
+    enum Identity: Hashable {
         case rowid(Int64)
         /// A table without row ids has only the number of the foreign key.
         case key(Int)
     }
 
-    private static func find(_ db: Database) throws -> [SQLName: Set<Identity>] {
+    /// Finds the orphans, by table.
+    static func find(_ db: Database) throws -> [SQLName: Set<Identity>] {
         var found: [SQLName: Set<Identity>] = [:]
         for key in try ForeignKey.fetchAll(db) where found[key.child] == nil {
             let rows: [Row]

@@ -41,9 +41,10 @@ extension Refill {
         let lost = try damaged.entries.count { entry in
             try !entry.name.folded.hasPrefix("sqlite_") && !db.has(entry)
         }
-        guard lost > 0 else { return }
+        guard lost > 0 || !damaged.hasWholeSchema else { return }
         var table = SalvageReport.Table(name: "sqlite_schema")
         table.unreadable = lost
+        table.missingPages = damaged.hasWholeSchema ? 0 : 1
         tables["sqlite_schema"] = table
     }
 }

@@ -62,7 +62,10 @@ struct Refill {
         for rows in seeds { try rows.putBack(db) { mayBeLost($0, from: rows.layout) } }
         try raiseSequences()
         try removeOrphans(seeds)
-        for table in virtual where table.isExternal { try table.rebuild(db) }
+        for table in virtual where table.isExternal {
+            if try table.rebuild(db) { continue }
+            tables[table.name, default: SalvageReport.Table(name: table.name.text)].unreadable += 1
+        }
         try alongside(sync) { for object in indexes + triggers { try make(object) } }
         try countLostObjects()
     }
@@ -107,7 +110,7 @@ struct Refill {
             table.missingPages += missing.count
             table.missingKeys = LostPlaces.keys(of: missing)
             lost[layout.name] = LostPlaces(missing)
-        } else if damaged.entries.contains(where: { $0.name == layout.name }) || damaged.entries.isEmpty {
+        } else if damaged.entries.contains(where: { $0.name == layout.name }) || !damaged.hasWholeSchema {
             table.missingPages += 1
         }
         tables[name] = table

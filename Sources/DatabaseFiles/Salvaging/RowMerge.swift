@@ -45,10 +45,11 @@ struct RowMerge {
         let tables = try SQLName.fetchAll(
             db,
             sql: """
-                SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
-                INTERSECT SELECT name FROM pragma_table_list WHERE schema = ? AND type = 'table'
+                SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow')
+                INTERSECT SELECT name FROM pragma_table_list WHERE schema = ? AND type IN ('table', 'shadow')
                 """, arguments: [source])
-        let ordinary = try tables.filter { !isOwn($0) }.compactMap { table in
+        let shadows = Set(virtual.flatMap(\.shadows))
+        let ordinary = try tables.filter { !isOwn($0) && !shadows.contains($0) }.compactMap { table in
             try statement(table, keys[table] ?? []).map { (table, $0) }
         }
         let texts = virtual.filter { $0.content != nil }.map { ($0.name, statement($0)) }

@@ -75,9 +75,9 @@ struct SalvageBuild {
                 .databaseFailed, "the new database is damaged: \(problem)",
                 remedy: "Check the disk, then try again. Nothing was changed.")
         }
-        if let row = try Row.fetchOne(db, sql: "PRAGMA main.foreign_key_check") {
+        if let (table, _) = try Orphans.find(db).first(where: { !$0.value.isEmpty }) {
             throw MigrationError(
-                .stepFailed, "the migrations leave a row of \(row[0] as String) without its parent",
+                .stepFailed, "the migrations leave a row of \(table.text) without its parent",
                 remedy: "Fix the migration. Nothing was changed.")
         }
     }

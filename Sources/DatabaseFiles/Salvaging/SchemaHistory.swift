@@ -27,8 +27,8 @@ struct SchemaHistory {
         /// Returns a table's layout with what is known of shorter rows.
         func completing(_ layout: TableLayout) -> TableLayout {
             let known = layouts.first { $0.name == layout.name && $0.isIndex == layout.isIndex }
-            // If nothing is known of any, each may have got columns.
-            return layout.withFewest(layouts.isEmpty ? layout.fewestAtFirst : known?.fewestColumns)
+            // One that no migration makes may have got columns.
+            return layout.withFewest(known?.fewestColumns ?? layout.fewestAtFirst)
         }
     }
 
@@ -104,7 +104,7 @@ struct SchemaHistory {
                 ?? history.likelyVersion(of: damaged, own, ledger)
         else { return nil }
         entry.ledger = ledger
-        entry.replaced = history.replaced(in: entry, by: own, hasLooseRows: !damaged.loose.isEmpty)
+        entry.replaced = history.replaced(in: entry, by: own, try entry.tablesWithLooseRows(own, damaged))
         return (entry, own)
     }
 
@@ -147,21 +147,20 @@ struct SchemaHistory {
         let known = entries.flatMap(\.layouts).filter {
             $0.name == layout.name && $0.isIndex == layout.isIndex
         }
-        return layout.withFewest(entries.isEmpty ? layout.fewestAtFirst : known.map(\.fewestColumns).min())
+        return layout.withFewest(known.map(\.fewestColumns).min() ?? layout.fewestAtFirst)
     }
 
     // MARK: What is no migration's
 
     /// Returns the objects of a version that something else than the migrations, in their order, has changed or removed.
     ///
-    /// An object as it was in an earlier version says that a page of the schema is out of date. So may rows to which no table
-    /// leads: then a table that is missing was not removed.
-    private func replaced(in entry: Entry, by own: OwnSchema, hasLooseRows: Bool) -> [SchemaObject] {
+    /// An object as it was in an earlier version says that a page of the schema is out of date. So do rows that only a missing
+    /// table can have had: it was not removed.
+    private func replaced(
+        in entry: Entry, by own: OwnSchema, _ tablesWithLooseRows: Set<SQLName>
+    ) -> [SchemaObject] {
         let earlier = entries.prefix { $0.version != entry.version }
-        let names = Set(entry.layouts.flatMap { [$0.name] + $0.columns.map(\.name) })
-        func isSame(_ first: SchemaObject?, _ second: SchemaObject) -> Bool {
-            first == second || first?.comparable(names) == second.comparable(names)
-        }
+        let isSame = entry.isSame
         let known = own.definitions.filter { own in entries.contains { $0.definitions[own.key] != nil } }
         let isOlder = earlier.contains { version in
             version.definitions.count == known.count
@@ -169,7 +168,7 @@ struct SchemaHistory {
         }
         return entry.definitions.values.filter { object in
             guard let its = known[object.name] else {
-                return own.isComplete && !isOlder && !(object.type == "table" && hasLooseRows)
+                return own.isComplete && !isOlder && !tablesWithLooseRows.contains(object.name)
             }
             return !isSame(object, its) && !its.sql.isNearly(object.sql)
                 && !earlier.contains { isSame($0.definitions[object.name], its) }
@@ -181,7 +180,7 @@ struct SchemaHistory {
     /// Returns the version whose tables fit best, and not one below those that were surely applied.
     ///
     /// Of several, it is the one that the ledger says, or if later versions may be lost there, the latest, so that no
-    /// migration runs twice.
+    /// migration runs twice. A version with a column that its table does not have comes last.
     private func likelyVersion(
         of damaged: DamagedDatabase, _ own: OwnSchema, _ ledger: SavedLedger
     ) throws -> Entry? {
@@ -194,19 +193,29 @@ struct SchemaHistory {
             throw newerThanThisProcess("with a column \(column) of \(table)")
         }
         let isWhole = !isLatest && damaged.hasWholeSchema
-        var best: (entry: Entry, score: Int)?
+        var best: (entry: Entry, score: (Int, Int))?
         let fits = hasTables ? [] : try fits(of: damaged.loose, in: damaged)
         for (index, entry) in entries.enumerated().dropFirst(last ?? 0) {
-            let score = hasTables ? fit(of: damaged.entries, isWhole, to: entry) : fits[index]
-            if score > best?.score ?? .min || score == best?.score && !isLatest { best = (entry, score) }
+            let fit = hasTables ? fit(of: damaged.entries, own, isWhole, to: entry) : fits[index]
+            let score = (entry.hasColumns(beside: own) ? 0 : 1, fit)
+            guard let known = best?.score else {
+                best = (entry, score)
+                continue
+            }
+            if score > known || score == known && !isLatest { best = (entry, score) }
         }
         return best?.entry
     }
 
     /// Returns the number of objects that a version has, too, and if the damaged schema is whole, without those that only
     /// the version has.
-    private func fit(of objects: [DamagedDatabase.Entry], _ isWhole: Bool, to entry: Entry) -> Int {
-        let same = objects.count { $0.sql != nil && entry.definitions[$0.name]?.sql == $0.sql }
+    private func fit(
+        of objects: [DamagedDatabase.Entry], _ own: OwnSchema, _ isWhole: Bool, to entry: Entry
+    ) -> Int {
+        let same = objects.count { object in
+            guard object.sql != nil, let definition = entry.definitions[object.name] else { return false }
+            return definition.sql == object.sql || entry.isSame(own.definitions[object.name], definition)
+        }
         let names = Set(objects.map(\.name))
         return isWhole ? same - entry.definitions.keys.count { !names.contains($0) } : same
     }
@@ -257,6 +266,43 @@ extension String {
 extension MigrationSet {
     /// Returns true for a table in which applied migrations are recorded.
     fileprivate func isLedger(_ entry: DamagedDatabase.Entry) -> Bool { ledgerTables.contains(entry.name) }
+}
+
+extension SchemaHistory.Entry {
+    /// Returns true if two objects have the same tokens, whatever their layout.
+    fileprivate func isSame(_ first: SchemaObject?, _ second: SchemaObject) -> Bool {
+        if first == second { return true }
+        let names = Set(layouts.flatMap { [$0.name] + $0.columns.map(\.name) })
+        return first?.comparable(names) == second.comparable(names)
+    }
+
+    /// Returns true if a table has a column here that the damaged database's own table of this name lacks.
+    fileprivate func hasColumns(beside own: OwnSchema) -> Bool {
+        layouts.contains { layout in
+            guard !layout.isIndex, let text = definitions[layout.name]?.sql,
+                let its = own.layouts.first(where: { !$0.isIndex && $0.name == layout.name }),
+                // A bit may have flipped in the name of a column.
+                own.definitions[layout.name]?.sql.isNearly(text) == false
+            else { return false }
+            return !Set(layout.columns.map(\.name)).isSubset(of: its.columns.map(\.name))
+        }
+    }
+
+    /// Returns the tables that the damaged database's own schema lacks, and that alone can have had rows to which nothing leads.
+    fileprivate func tablesWithLooseRows(
+        _ own: OwnSchema, _ damaged: DamagedDatabase
+    ) throws -> Set<SQLName> {
+        let known = Set(own.layouts.map(\.name))
+        // A whole table has its rows.
+        let others = own.layouts.filter { damaged.tree(of: $0.name)?.missing.isEmpty != true }
+        let layouts = others + self.layouts.filter { !known.contains($0.name) }
+        guard layouts.count > others.count else { return [] }
+        return try damaged.loose.prefix(1_000).reduce(into: []) { names, tree in
+            let places = try damaged.places(fitting: tree, among: layouts, .possible)
+            guard places.allSatisfy({ $0 >= others.count }) else { return }
+            names.formUnion(places.map { layouts[$0].name })
+        }
+    }
 }
 
 extension DamagedDatabase {

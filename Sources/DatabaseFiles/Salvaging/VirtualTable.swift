@@ -19,6 +19,8 @@ struct VirtualTable {
             sql:
                 "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'"
         )
+        // By its name alone, SQLite calls an app's own table a shadow, too.
+        let own = try ShadowTables(db)
         return try tables.map { row in
             let name: SQLName = row["name"]
             let shadows = try SQLName.fetchAll(
@@ -26,7 +28,8 @@ struct VirtualTable {
                 sql: """
                     SELECT name FROM pragma_table_list
                     WHERE schema = 'main' AND type = 'shadow' AND name LIKE ? || '\\_%' ESCAPE '\\'
-                    """, arguments: [name.text.replacingOccurrences(of: "_", with: "\\_")])
+                    """, arguments: [name.text.replacingOccurrences(of: "_", with: "\\_")]
+            ).filter(own.contains)
             let text = FullTextTable(
                 SchemaObject(type: "table", name: name, table: name, sql: row["sql"]))
             let content = shadows.first { text?.content == .own && $0.folded == name.folded + "_content" }
@@ -42,7 +45,15 @@ struct VirtualTable {
     func layout(of content: TableLayout) -> TableLayout { content.renamed(columns: ["rowid"] + columns) }
 
     /// Builds the words again, from the rows that are there by then.
-    func rebuild(_ db: Database) throws {
-        try db.execute(sql: "INSERT INTO \(name.inMain)(\(name.sql)) VALUES ('rebuild')")
+    ///
+    /// - Returns: false if the other table is not there, or lacks a column.
+    @discardableResult
+    func rebuild(_ db: Database) throws -> Bool {
+        do {
+            try db.execute(sql: "INSERT INTO \(name.inMain)(\(name.sql)) VALUES ('rebuild')")
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return false
+        }
     }
 }
