@@ -54,6 +54,19 @@ struct SinceTests {
         #expect(try await clone.check() == expected)
     }
 
+    @Test("reports a baseline that was edited after it was merged")
+    func editedBaseline() async throws {
+        let clone = try await GitClone()
+        #expect(try await clone.run("squash --before 2").status == 0)
+        try await clone.commit()
+        #expect(try await clone.check() == [])
+        let name = "2_baseline.sql"
+        let text = try String(
+            contentsOf: clone.folder.appendingPathComponent("Migrations/\(name)"), encoding: .utf8)
+        try clone.write(text + "\nCREATE TABLE more(x);", to: name)
+        #expect(try await clone.check().map { $0.hasSuffix("[edited]") } == [true])
+    }
+
     @Test("allows an older or an edited file with a comment")
     func allowed() async throws {
         let clone = try await GitClone()

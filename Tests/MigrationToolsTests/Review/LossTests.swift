@@ -415,6 +415,22 @@ struct LossTests {
         #expect(zip(found, [finding].compactMap(\.self)).allSatisfy { $0.hasPrefix($1) }, "\(found)")
     }
 
+    @Test("finds rows that a trigger of the file itself deletes")
+    func ownTrigger() throws {
+        let found = try findings(
+            """
+            CREATE TRIGGER note_changed AFTER UPDATE ON note BEGIN DELETE FROM revision; END;
+            UPDATE note SET title = title || 'x';
+            """,
+            after: """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT);
+                CREATE TABLE revision(id INTEGER PRIMARY KEY, body TEXT);
+                """)
+        #expect(
+            found.count == 1
+                && found[0].contains("Table `revision` loses rows: of 8 generated rows, it keeps 0."))
+    }
+
     @Test("follows triggers from table to table")
     func triggers() throws {
         let first = """

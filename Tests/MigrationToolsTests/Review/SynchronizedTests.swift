@@ -166,6 +166,25 @@ struct SynchronizedTests {
         #expect(findings(try ReviewedMigrations(sql, after: Self.first)) == [])
     }
 
+    @Test(
+        "knows a table that its file has made under another name, and none that is temporary",
+        arguments: [
+            (
+                "CREATE TEMPORARY TABLE a(id INTEGER PRIMARY KEY);",
+                "CREATE TABLE a(id INTEGER PRIMARY KEY);", 0
+            ),
+            (
+                """
+                CREATE TABLE new_a(id TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (uuid()), b TEXT);
+                ALTER TABLE new_a RENAME TO a;
+                """, "ALTER TABLE a DROP COLUMN b;", 1
+            ),
+        ])
+    func names(first: String, second: String, count: Int) throws {
+        let found = findings(try ReviewedMigrations(second, after: "-- tool: synced\n\(first)"))
+        #expect(found.count == count, "\(found)")
+    }
+
     @Test("takes the tables from code.rules, too")
     func rules() throws {
         let files = [

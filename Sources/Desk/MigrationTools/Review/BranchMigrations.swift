@@ -27,12 +27,15 @@ package struct BranchMigrations: Sendable {
         let branch = migrations(in: files)
         let today = migrations(in: current)
         let before = shared.map(migrations)
-        // The files that were squashed are not missed.
-        let lowest = today.keys.min().flatMap { today[$0] }.flatMap { current[$0] }
-        let squashed = lowest.flatMap { Baseline(String(decoding: $0, as: UTF8.self)) }?.versions ?? []
+        let baseline = today.keys.min().flatMap { today[$0] }.flatMap { Baseline(of: current[$0]) }
         var findings: [ReviewFinding] = []
-        for (version, file) in branch.sorted(by: { $0.key < $1.key })
-        where !squashed.contains(version) {
+        for (version, file) in branch.sorted(by: { $0.key < $1.key }) {
+            // The files that were squashed are not missed. A baseline that the branch has, too, may not be edited.
+            if let baseline, baseline.versions.contains(version),
+                Baseline(of: files[file])?.versions != baseline.versions
+            {
+                continue
+            }
             let old = before?[version]
             guard let now = today[version] else {
                 // It came to the branch after the files parted.
@@ -97,5 +100,13 @@ package struct BranchMigrations: Sendable {
         guard first != second, file.hasSuffix(".sql") else { return true }
         let checksums = [first, second].map { try? SQLScript($0, fileName: file).checksum }
         return checksums[0] != nil && checksums[0] == checksums[1]
+    }
+}
+
+extension Baseline {
+    /// Reads the baseline of a file; nil if there is no file, or it has none.
+    fileprivate init?(of contents: Data?) {
+        guard let contents else { return nil }
+        self.init(String(decoding: contents, as: UTF8.self))
     }
 }

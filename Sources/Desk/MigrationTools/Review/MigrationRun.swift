@@ -498,8 +498,14 @@ extension ScriptOutline {
     /// The names in the statements.
     var names: Set<SQLName> { names { _ in true } }
 
-    /// The names in the statements that do more than to declare something.
-    var changedNames: Set<SQLName> { names { script.settings.redefines || !$0.onlyDeclares } }
+    /// The names in the statements that do more than to declare something, or in a trigger that another statement may fire.
+    var changedNames: Set<SQLName> {
+        let firesTriggers = statements.contains { !$0.onlyDeclares }
+        return names {
+            script.settings.redefines || !$0.onlyDeclares
+                || firesTriggers && $0.tokens.opens(with: "CREATE", "TRIGGER")
+        }
+    }
 
     /// Returns the names in some of the statements.
     fileprivate func names(in isWanted: (Statement) -> Bool) -> Set<SQLName> {

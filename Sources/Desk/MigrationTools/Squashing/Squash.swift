@@ -202,7 +202,9 @@ package struct Squash {
                 throw Self.refusal("A database below the baseline is changed", remedy: "Nothing was changed.")
             }
             databases += 1
+            return
         }
+        throw Self.refusal("A database below the baseline is migrated", remedy: "Nothing was changed.")
     }
 
     private static func refusal(_ problem: String, remedy: String) -> MigrationError {

@@ -21,11 +21,16 @@ struct SynchronizedTables {
             names.formUnion(outline.script.comments.compactMap(\.tableOfBaseline))
         }
         guard outline.script.comments.contains(where: \.saysSynced) else { return }
-        let tables = outline.statements.filter { !$0.tokens.opens(with: "CREATE", "TEMP") }
+        let tables = outline.statements
+            .filter { statement in
+                !["TEMP", "TEMPORARY"].contains { statement.tokens.opens(with: "CREATE", $0) }
+            }
             .compactMap { $0.createdTable ?? $0.alteration?.table }
         // A table that is renamed away is none of a rebuild's.
         let renamed = outline.statements.compactMap(\.rename)
         names.formUnion(tables.filter { table in !renamed.contains { $0.from == table } })
+        let created = Set(outline.statements.compactMap(\.createdTable))
+        names.formUnion(renamed.filter { created.contains($0.from) }.map(\.to))
         names.formUnion(outline.rebuilds.map(\.table))
     }
 }
