@@ -16,6 +16,18 @@ struct DeferredDatabaseStep: BatchWork {
         try place.database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { try batches.isNeededAgain($0) }
     }
 
+    func mayBeNeededAgain() throws -> Bool {
+        do {
+            return try isNeededAgain()
+        } catch let error as DatabaseError where error.isAboutStatement {
+            return false
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return true
+        } catch let error as MigrationError where error.code == .stepFailed {
+            return false
+        }
+    }
+
     func run(_ batch: Batch) throws -> BatchOutcome {
         // Waits outside the access to the database, so that the app can use its connection meanwhile.
         try waitWhileBusy(upTo: batch.patience) {

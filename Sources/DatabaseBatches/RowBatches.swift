@@ -29,7 +29,7 @@ struct RowBatches: StepBatches {
     }
 
     /// Returns where the step begins; nowhere yet, if there is no such table, or none with a key and the columns that the
-    /// condition names.
+    /// condition names, or if the condition fails at a row.
     ///
     /// A later release may have replaced it. That is the step's failure, and no reason to keep the app from launching.
     func begin(_ db: Database) throws -> StepPosition {
@@ -38,7 +38,7 @@ struct RowBatches: StepBatches {
             return try start(key, db)
         } catch let error as MigrationError where error.code == .stepFailed {
             return StepPosition()
-        } catch let error as DatabaseError where condition != nil && error.isAboutStatement {
+        } catch let error as DatabaseError where condition != nil && error.resultCode == .SQLITE_ERROR {
             return StepPosition()
         }
     }

@@ -227,6 +227,62 @@ struct LateRowsTests {
         #expect(report.failures.allSatisfy { $0.description.contains("no such column: mood") })
     }
 
+    /// A condition that fails at a bad row, as `json_extract` does.
+    private static let failing: SQL =
+        "CASE WHEN data = 'bad' THEN abs(-9223372036854775808) ELSE hash IS NULL END"
+
+    @Test("keeps no app from launching if its condition fails at a row, and fails itself")
+    func failingCondition() throws {
+        let database = try open()
+        try insert("(60, 'bad')", database)
+        #expect(try manager(database, condition: Self.failing).migrate().deferred.count == 1)
+        let report = try manager(database, condition: Self.failing).runDeferred()
+        #expect(report.failures.map(\.code) == [.stepFailed])
+        #expect(report.failures.allSatisfy { $0.description.contains("integer overflow") })
+    }
+
+    @Test("keeps what it reads from the step that is finishing it if its condition fails at a late row")
+    func failingBeforeFinishing() throws {
+        let database = try open()
+        try manager(database, condition: Self.failing).migrate()
+        #expect(try manager(database, condition: Self.failing).runDeferred().completed.versions == ["2.1"])
+        try insert("(60, 'bad')", database)
+        func launch() throws {
+            let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
+            manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "photo", again: Self.failing) {
+                try $0.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \($1.condition)")
+            }
+            dropData(in: database, of: manager)
+            try manager.migrate()
+        }
+        #expect(try #require(throws: MigrationError.self) { try launch() }.code == .stepFailed)
+        #expect(try database.strings("SELECT data FROM photo WHERE id = 60") == ["bad"])
+        try database.execute("UPDATE photo SET data = 'good' WHERE id = 60")
+        try launch()
+        #expect(try database.strings("SELECT hash FROM photo WHERE id = 60") == ["GOOD"])
+    }
+
+    @Test("is not asked before the step that is finishing it runs a second time")
+    func finishedAgain() throws {
+        let database = try open()
+        let store = MigrationStore.inMemory()
+        // Its condition holds until it has run.
+        var isNeeded = false
+        func launch() throws -> MigrationReport {
+            let manager = try app.manager("3.0", adopting: Adoption { "1.0" }, store: store)
+            fillHashes(in: database, of: manager)
+            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], again: { isNeeded }) {
+                isNeeded = false
+            }
+            return try manager.migrate()
+        }
+        #expect(try launch().completed.versions == ["2.1", "3.0"])
+        try insert("(60, 'f')", database)
+        isNeeded = true
+        #expect(try launch().completed.versions == ["3.0"])
+        #expect(try old(database) == [60])
+    }
+
     @Test("is not asked once the step that is finishing it has run")
     func finished() throws {
         let database = try open()

@@ -16,10 +16,16 @@ package protocol BatchWork: Sendable {
 
     /// Returns true if the step has run, and is needed again. Any thread.
     func isNeededAgain() throws -> Bool
+
+    /// Returns false if the step is not needed again, or nothing is left that its condition could ask about: what it reads may
+    /// be destroyed then. Any thread.
+    func mayBeNeededAgain() throws -> Bool
 }
 
 extension BatchWork {
     package func isNeededAgain() -> Bool { false }
+
+    package func mayBeNeededAgain() throws -> Bool { try isNeededAgain() }
 }
 
 /// A batch to run.

@@ -130,7 +130,7 @@ struct Registration: Sendable {
     /// Asks the conditions of a launch's steps that are done whether these are needed again.
     ///
     /// Those of deferred steps are asked right before a step that is `finishing:` these: the work that they build on is done by then.
-    /// An error of such a condition keeps no app from launching, unless the reason passes.
+    /// One that fails at a row is needed: its own run says why, and keeps what it reads.
     ///
     /// - Parameters:
     ///   - next: the step that comes next, and the index of its place.
@@ -157,10 +157,7 @@ struct Registration: Sendable {
                     return try naming(step, in: place) {
                         switch body(of: step) {
                         case .transaction(let work): return try work.isNeededAgain()
-                        case .batches(let work):
-                            do { return try work.isNeededAgain() } catch  where Obstacle(error) == nil {
-                                return false
-                            }
+                        case .batches(let work): return try work.mayBeNeededAgain()
                         default: return try ask(step.number)
                         }
                     }
@@ -173,7 +170,8 @@ struct Registration: Sendable {
         if step.isSchemaStep {
             return zip(place.schemaSteps, state.pending).contains { $0.id == step.id && !$1.hasBegun }
         }
-        return step.kind == .transaction || state.record?.open(step.id)?.hasBegun != true
+        let open = state.record?.open(step.id)
+        return open?.isAgain != true && (step.kind == .transaction || open?.hasBegun != true)
     }
 
     /// Asks the conditions of deferred steps that are done whether these are needed again.
@@ -327,6 +325,11 @@ struct Registration: Sendable {
     private func checkFinishing(_ note: Note) {
         if steps.contains(where: { !$0.finishing.isEmpty }) { checkTargets(note) }
         for step in steps {
+            if step.onFreshInstall == .only, step.hasCondition {
+                note(
+                    step, "is for fresh installs only, and has a condition",
+                    "Remove `again`: it would run on other installs.")
+            }
             for version in step.finishing {
                 let isDeferred = steps.contains {
                     $0.isDeferred && $0.version == version && $0.version < step.version

@@ -250,6 +250,20 @@ struct WorkFailureTests {
                 """)
     }
 
+    @Test("a step for fresh installs only has no condition, which would bring it to other installs")
+    func onlyAgain() throws {
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.whenMigratingToVersion(
+            "1.2", onFreshInstall: .only, again: { true }, fileID: "App/Migrations.swift", line: 7
+        ) {}
+        #expect(
+            try #require(throws: MigrationError.self) { try manager.pendingVersions() }.description == """
+                Library: step 1.2 is for fresh installs only, and has a condition (Migrations.swift:7). Remove \
+                `again`: it would run on other installs.
+                """)
+    }
+
     @Test("a deferred closure is reported as complete once that is recorded, and not before")
     func recordedBeforeReported() async throws {
         let full = FillableStore(inner: store.storage)

@@ -377,7 +377,7 @@ struct JunctionTests {
         database.inDatabase { db in
             db.add(
                 function: DatabaseFunction("is_old", argumentCount: 1) { _ in
-                    throw CocoaError(.fileReadUnknown)
+                    throw DatabaseError(resultCode: .SQLITE_IOERR)
                 })
         }
         func library(_ version: String) throws -> MigrationManager {
