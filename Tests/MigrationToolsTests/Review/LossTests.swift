@@ -415,6 +415,35 @@ struct LossTests {
         #expect(zip(found, [finding].compactMap(\.self)).allSatisfy { $0.hasPrefix($1) }, "\(found)")
     }
 
+    @Test(
+        "finds values that a constraint lets few rows have, or only one row",
+        arguments: [
+            "flag INTEGER NOT NULL DEFAULT 0 CHECK (flag IN (0, 1))",
+            "flag TEXT NOT NULL CHECK (flag IN ('draft', 'sent', 'failed'))",
+            "flag TEXT NOT NULL CHECK (length(flag) = 3)",
+        ], ["note", "entry", "item", "book", "message", "tag"])
+    func dropsCheckedColumn(column: String, table: String) throws {
+        let found = try findings(
+            "ALTER TABLE \(table) DROP COLUMN flag;",
+            after: "CREATE TABLE \(table)(id INTEGER PRIMARY KEY, title TEXT NOT NULL, \(column));")
+        let start = "1: Column `flag` of table `\(table)` is dropped: its values are lost"
+        #expect(found.map { $0.hasPrefix(start) } == [true], "\(found)")
+    }
+
+    @Test("finds the values of a table that has one row at most")
+    func dropsColumnOfOneRow() throws {
+        let first =
+            "CREATE TABLE settings(key TEXT PRIMARY KEY NOT NULL CHECK (key = 'main'), theme TEXT NOT NULL);"
+        #expect(
+            try findings("ALTER TABLE settings DROP COLUMN theme;", after: first) == [
+                "1: Column `theme` of table `settings` is dropped: its values are lost. [drop-column]"
+            ])
+        #expect(
+            try findings("ALTER TABLE settings RENAME COLUMN theme TO color;", after: first).filter {
+                $0.contains("lost")
+            } == [])
+    }
+
     @Test("finds rows that a trigger of the file itself deletes")
     func ownTrigger() throws {
         let found = try findings(

@@ -329,7 +329,28 @@ private struct Kind {
                 if !isFirst { return lost.count }
             }
         }
-        return lost.count
+        return lost.isEmpty ? try lostValue(of: columns, in: table, present) : lost.count
+    }
+
+    /// Gives one row another value where all have the same one, as where a `CHECK` knows few.
+    ///
+    /// - Returns: the number of rows, if nothing shows that the value has changed.
+    private func lostValue(
+        of columns: [Int], in table: GeneratedRows.Table, _ present: [Int]
+    ) throws -> Int {
+        guard columns.count == 1, let row = present.first, present.count == table.rows.count,
+            !table.key.contains(columns[0])
+        else { return 0 }
+        let value = table.rows[row][columns[0]]
+        guard present.allSatisfy({ table.rows[$0][columns[0]] == value }) else { return 0 }
+        for other in GeneratedRows.others(than: value, in: columns[0], of: table) {
+            let changed = rows.setting(columns[0], to: other, in: row, of: table.name)
+            guard let (outcome, accepted) = try? trial.run(over: changed),
+                accepted.table(table.name)?.rows.count == table.rows.count
+            else { continue }
+            return outcome.replacing(chance) == base ? present.count : 0
+        }
+        return 0
     }
 
     /// Exchanges the values of every pair of rows in one trial.

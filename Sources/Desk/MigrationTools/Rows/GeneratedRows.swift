@@ -250,6 +250,26 @@ package struct GeneratedRows {
         return changed
     }
 
+    /// Returns values that a column may hold instead of one, as far as its type and its checks tell: the schema decides.
+    static func others(than value: DatabaseValue, in column: Int, of table: Table) -> [DatabaseValue] {
+        let changed: [DatabaseValue] =
+            switch value.storage {
+            case .int64(let number): [number &+ 1, number &- 1].map(\.databaseValue)
+            case .double(let number): [(number + 1).databaseValue]
+            case .string(let text):
+                text.isEmpty
+                    ? ["x".databaseValue]
+                    : ["x", "0", "1"].map { (String(text.dropLast()) + $0).databaseValue }
+            case .null, .blob: []
+            }
+        return (table.choices[column] + changed).filter { $0 != value }
+    }
+
+    /// Returns the rows with another value in a column of one of them.
+    func setting(_ column: Int, to value: DatabaseValue, in row: Int, of name: SQLName) -> GeneratedRows {
+        mapTables { if $0.name == name { $0.rows[row][column] = value } }
+    }
+
     /// Returns the rows with every reference to a table's rows made one to its first; nil if there is none.
     func referringToFirst(of name: SQLName) -> GeneratedRows? {
         guard let parent = table(name), let first = parent.rows.first else { return nil }
