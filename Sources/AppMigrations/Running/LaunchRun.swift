@@ -242,11 +242,12 @@ extension LaunchPlan {
 
     /// Returns the error for work that has run, and would at each launch.
     ///
-    /// A deferred step has looked at each row that it has visited: one that needs it then has come since.
+    /// A deferred step has looked at each row that it has visited: one that needs it then has come since. So may what another
+    /// step has found that has run after it.
     fileprivate func stillNeeded(among completed: [MigrationWork]) -> MigrationError? {
         let needed = pending.first { pending in
             let work = work(of: pending)
-            let limit = pending.step.isDeferred ? 2 : 1
+            let limit = pending.step.isDeferred || completed.last != work ? 2 : 1
             return places[pending.place].reopened.contains(pending.step.id)
                 && completed.count { $0 == work } >= limit
         }

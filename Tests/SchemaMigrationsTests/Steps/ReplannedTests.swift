@@ -101,6 +101,37 @@ struct ReplannedTests {
         #expect(try launch("2.0").completed.isEmpty)
     }
 
+    @Test(
+        "a step runs again for what a later one brings in the same launch, or in the next",
+        arguments: [false, true])
+    func broughtLater(inDatabase: Bool) throws {
+        let database = try app.open()
+        func launch(_ version: String) throws -> [AppVersion] {
+            let manager = try app.manager(version, adopting: Adoption { "1.0" })
+            let isOld: @Sendable (Database) throws -> Bool = {
+                try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM note WHERE hash IS NULL)") ?? false
+            }
+            manager.whenMigratingToVersion("1.1", in: database, again: isOld) {
+                try $0.execute(
+                    sql: "CREATE TABLE IF NOT EXISTS note(hash); UPDATE note SET hash = 1 WHERE hash IS NULL")
+            }
+            if inDatabase {
+                manager.whenMigratingToVersion("1.2", in: database) {
+                    try $0.execute(sql: "INSERT INTO note VALUES (NULL)")
+                }
+            } else {
+                manager.whenMigratingToVersion("1.2") {
+                    try database.execute("INSERT INTO note VALUES (NULL)")
+                }
+            }
+            return try manager.migrate().completed.map(\.version)
+        }
+        #expect(try launch("2.0") == (inDatabase ? ["1.1", "1.2"] : ["1.1", "1.2", "1.1"]))
+        #expect(try launch("2.0") == (inDatabase ? ["1.1"] : []))
+        #expect(try launch("2.0") == [])
+        #expect(try database.integers("SELECT count(*) FROM note WHERE hash IS NULL") == [0])
+    }
+
     @Test("also where the manager's record was in that database, and no step runs twice")
     func erasedRecord() throws {
         let database = try app.open()
