@@ -271,9 +271,8 @@ struct LateRowsTests {
         func launch() throws -> MigrationReport {
             let manager = try app.manager("3.0", adopting: Adoption { "1.0" }, store: store)
             fillHashes(in: database, of: manager)
-            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], again: { isNeeded }) {
-                isNeeded = false
-            }
+            manager.whenMigratingToVersion(
+                "3.0", finishing: ["2.1"], again: { isNeeded }, run: { isNeeded = false })
             return try manager.migrate()
         }
         #expect(try launch().completed.versions == ["2.1", "3.0"])

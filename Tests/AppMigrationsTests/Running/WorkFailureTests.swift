@@ -255,8 +255,7 @@ struct WorkFailureTests {
         let manager = try MigrationManager(
             name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
         manager.whenMigratingToVersion(
-            "1.2", onFreshInstall: .only, again: { true }, fileID: "App/Migrations.swift", line: 7
-        ) {}
+            "1.2", onFreshInstall: .only, again: { true }, fileID: "App/Migrations.swift", line: 7, run: {})
         #expect(
             try #require(throws: MigrationError.self) { try manager.pendingVersions() }.description == """
                 Library: step 1.2 is for fresh installs only, and has a condition (Migrations.swift:7). Remove \
