@@ -52,6 +52,20 @@ struct OwnSchemaTests {
         try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
     }
 
+    /// Makes a table `note` of 5,000 rows that are shorter than its columns, and loses the page that leads to them.
+    private func loseRootOfShortRows() throws {
+        try open { queue in
+            try queue.execute(
+                """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+                INSERT INTO note SELECT i, 'note ' || i FROM n;
+                ALTER TABLE note ADD COLUMN color TEXT
+                """)
+        }
+        try pages.erase(pages.root("note"))
+    }
+
     private func salvage(_ target: some SalvageTarget) throws -> SalvageReport {
         try DatabaseFile(path: path).salvage(into: target)
     }
@@ -312,17 +326,8 @@ struct OwnSchemaTests {
     @Test("gets short rows of a step's table back, from pages to which nothing leads")
     func shortRowsOfStep() throws {
         let schema = try schema(["CREATE TABLE other(x)"])
-        try open { queue in
-            try schema.migrate(queue)
-            try queue.execute(
-                """
-                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-                INSERT INTO note SELECT i, 'note ' || i FROM n;
-                ALTER TABLE note ADD COLUMN color TEXT
-                """)
-        }
-        try pages.erase(pages.root("note"))
+        _ = try open { try schema.migrate($0) }
+        try loseRootOfShortRows()
         #expect(try salvage(schema).tables.first { $0.name == "note" }?.saved == 5000)
     }
 
@@ -394,16 +399,7 @@ struct OwnSchemaTests {
 
     @Test("gets back rows that are shorter than its columns, from pages to which nothing leads")
     func shortLooseRows() throws {
-        try open { queue in
-            try queue.execute(
-                """
-                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-                INSERT INTO note SELECT i, 'note ' || i FROM n;
-                ALTER TABLE note ADD COLUMN color TEXT
-                """)
-        }
-        try pages.erase(pages.root("note"))
+        try loseRootOfShortRows()
         let report = try salvage(schema(["CREATE TABLE other(x)"]))
         #expect(report.schemaVersion == "none")
         #expect(

@@ -93,8 +93,7 @@ extension SettledStep {
             MigrationWork(
                 WorkID(line.version, line.kind ?? .step), of: line.manager, in: .store, database: nil),
             outcome: line.outcome, date: date,
-            // Duration traps on numbers that it cannot hold.
-            duration: line.seconds.flatMap { abs($0) < 1e12 ? .seconds($0) : nil },
+            duration: line.seconds.flatMap(Duration.init(recordedSeconds:)),
             appVersion: line.app)
     }
 }
@@ -102,5 +101,13 @@ extension SettledStep {
 extension Duration {
     package var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}
+
+extension Duration {
+    /// Creates a duration from what was recorded of it; nil if it can be none: `Duration` traps on numbers that it cannot hold.
+    package init?(recordedSeconds seconds: Double) {
+        guard abs(seconds) < 1e12 else { return nil }
+        self = .seconds(seconds)
     }
 }

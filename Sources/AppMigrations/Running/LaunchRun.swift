@@ -242,8 +242,8 @@ extension LaunchPlan {
 
     /// Returns the error for work that has run, and would at each launch.
     ///
-    /// A deferred step has looked at each row that it has visited: one that needs it then has come since. So may what another
-    /// step has found that has run after it.
+    /// A deferred step has looked at each row that it has visited: one that needs it then has come since. So may one that
+    /// another step has brought, which ran after it.
     fileprivate func stillNeeded(among completed: [MigrationWork]) -> MigrationError? {
         let needed = pending.first { pending in
             let work = work(of: pending)

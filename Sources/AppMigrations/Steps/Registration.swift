@@ -130,7 +130,7 @@ struct Registration: Sendable {
     /// Asks the conditions of a launch's steps that are done whether these are needed again.
     ///
     /// Those of deferred steps are asked right before a step that is `finishing:` these: the work that they build on is done by then.
-    /// One that fails at a row is needed: its own run says why, and keeps what it reads.
+    /// A step whose condition fails at a row counts as needed: its own run says why, and what it reads is kept.
     ///
     /// - Parameters:
     ///   - next: the step that comes next, and the index of its place.

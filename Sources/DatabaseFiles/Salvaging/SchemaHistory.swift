@@ -212,9 +212,10 @@ struct SchemaHistory {
     private func fit(
         of objects: [DamagedDatabase.Entry], _ own: OwnSchema, _ isWhole: Bool, to entry: Entry
     ) -> Int {
+        let isSame = entry.isSame
         let same = objects.count { object in
             guard object.sql != nil, let definition = entry.definitions[object.name] else { return false }
-            return definition.sql == object.sql || entry.isSame(own.definitions[object.name], definition)
+            return definition.sql == object.sql || isSame(own.definitions[object.name], definition)
         }
         let names = Set(objects.map(\.name))
         return isWhole ? same - entry.definitions.keys.count { !names.contains($0) } : same
@@ -269,11 +270,12 @@ extension MigrationSet {
 }
 
 extension SchemaHistory.Entry {
-    /// Returns true if two objects have the same tokens, whatever their layout.
-    fileprivate func isSame(_ first: SchemaObject?, _ second: SchemaObject) -> Bool {
-        if first == second { return true }
+    /// The comparison of two objects by their tokens, whatever their layout.
+    ///
+    /// Take it once for many objects.
+    fileprivate var isSame: (SchemaObject?, SchemaObject) -> Bool {
         let names = Set(layouts.flatMap { [$0.name] + $0.columns.map(\.name) })
-        return first?.comparable(names) == second.comparable(names)
+        return { $0 == $1 || $0?.comparable(names) == $1.comparable(names) }
     }
 
     /// Returns true if a table has a column here that the damaged database's own table of this name lacks.

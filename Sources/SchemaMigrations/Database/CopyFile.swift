@@ -88,8 +88,8 @@ extension Configuration {
 
     /// Opens an empty database in memory with the app's configuration, for trials.
     ///
-    /// What the app attaches as it prepares a connection is in memory as well: no statement of a trial reaches a file, or waits
-    /// for the connection that makes the trial.
+    /// Files that the app attaches as it prepares a connection are replaced by databases in memory: a trial neither changes them,
+    /// nor waits for the connection that makes it.
     package func scratchDatabase() throws -> DatabaseQueue {
         let scratch = try DatabaseQueue(configuration: forCopying())
         try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(in: $0) }

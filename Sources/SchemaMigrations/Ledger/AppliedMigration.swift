@@ -83,8 +83,7 @@ public struct AppliedMigration: Sendable, Equatable {
         origin = value(2).flatMap(Origin.init(rawValue:)) ?? .unknown
         checksum = value(3)
         date = value(4).flatMap { (text: String) in try? Date(text, strategy: .iso8601) }
-        // `Duration` traps beyond its range.
-        duration = value(5).flatMap { (seconds: Double) in abs(seconds) < 1e12 ? .seconds(seconds) : nil }
+        duration = value(5).flatMap(Duration.init(recordedSeconds:))
         appVersion = value(6).flatMap { (text: String) in AppVersion(text) }
         isCompatible = value(7) ?? false
         down = value(8)

@@ -83,6 +83,7 @@ struct FileFormatTests {
         #expect(report.warnings.count == 1)
         #expect(try pool.read { try String.fetchOne($0, sql: "PRAGMA page_size") } == "4096")
     }
+
     @Test("says nothing of a database that the app attaches")
     func attached() throws {
         var configuration = Configuration()

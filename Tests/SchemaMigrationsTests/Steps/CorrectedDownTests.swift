@@ -93,6 +93,7 @@ struct CorrectedDownTests {
         #expect(report.schemaSteps == [])
         #expect(try down() == Self.right)
     }
+
     @Test("is not written by an older build that undoes what came after it")
     func undoing() throws {
         func migrator(_ count: Int, down: String) throws -> SchemaMigrator {

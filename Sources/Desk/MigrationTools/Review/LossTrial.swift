@@ -283,9 +283,13 @@ private struct Kind {
     }
 
     /// Returns the outcome over other rows; nil if the migration fails over them.
-    private func outcome(over rows: GeneratedRows) throws -> LossOutcome? {
+    private func outcome(over rows: GeneratedRows) throws -> LossOutcome? { try run(over: rows)?.outcome }
+
+    /// Returns the outcome over other rows, and those that the schema has accepted; nil if the migration fails over them.
+    private func run(over rows: GeneratedRows) throws -> (outcome: LossOutcome, rows: GeneratedRows)? {
         do {
-            return try trial.run(over: rows).outcome.replacing(chance)
+            let (outcome, accepted) = try trial.run(over: rows)
+            return (outcome.replacing(chance), accepted)
         } catch let error as StepLimit.Reached {
             throw error
         } catch {
@@ -343,12 +347,12 @@ private struct Kind {
         else { return 0 }
         let value = table.rows[row][columns[0]]
         guard present.allSatisfy({ table.rows[$0][columns[0]] == value }) else { return 0 }
-        for other in GeneratedRows.others(than: value, in: columns[0], of: table) {
+        for other in table.others(than: value, in: columns[0]) {
             let changed = rows.setting(columns[0], to: other, in: row, of: table.name)
-            guard let (outcome, accepted) = try? trial.run(over: changed),
+            guard let (outcome, accepted) = try run(over: changed),
                 accepted.table(table.name)?.rows.count == table.rows.count
             else { continue }
-            return outcome.replacing(chance) == base ? present.count : 0
+            return outcome == base ? present.count : 0
         }
         return 0
     }

@@ -250,21 +250,6 @@ package struct GeneratedRows {
         return changed
     }
 
-    /// Returns values that a column may hold instead of one, as far as its type and its checks tell: the schema decides.
-    static func others(than value: DatabaseValue, in column: Int, of table: Table) -> [DatabaseValue] {
-        let changed: [DatabaseValue] =
-            switch value.storage {
-            case .int64(let number): [number &+ 1, number &- 1].map(\.databaseValue)
-            case .double(let number): [(number + 1).databaseValue]
-            case .string(let text):
-                text.isEmpty
-                    ? ["x".databaseValue]
-                    : ["x", "0", "1"].map { (String(text.dropLast()) + $0).databaseValue }
-            case .null, .blob: []
-            }
-        return (table.choices[column] + changed).filter { $0 != value }
-    }
-
     /// Returns the rows with another value in a column of one of them.
     func setting(_ column: Int, to value: DatabaseValue, in row: Int, of name: SQLName) -> GeneratedRows {
         mapTables { if $0.name == name { $0.rows[row][column] = value } }
@@ -296,6 +281,21 @@ package struct GeneratedRows {
 }
 
 extension GeneratedRows.Table {
+    /// Returns values that a column may hold instead of one, as far as its type and its checks tell: the schema decides.
+    func others(than value: DatabaseValue, in column: Int) -> [DatabaseValue] {
+        let changed: [DatabaseValue] =
+            switch value.storage {
+            case .int64(let number): [number &+ 1, number &- 1].map(\.databaseValue)
+            case .double(let number): [(number + 1).databaseValue]
+            case .string(let text):
+                text.isEmpty
+                    ? ["x".databaseValue]
+                    : ["x", "0", "1"].map { (String(text.dropLast()) + $0).databaseValue }
+            case .null, .blob: []
+            }
+        return (choices[column] + changed).filter { $0 != value }
+    }
+
     fileprivate init(_ layout: TableLayout, _ rows: [[DatabaseValue]], _ parents: Set<[SQLName]>) {
         func positions(_ names: [SQLName]) -> [Int] {
             names.compactMap { name in layout.columns.firstIndex { $0.name == name } }
