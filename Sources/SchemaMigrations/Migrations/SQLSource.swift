@@ -19,7 +19,7 @@ extension SQLSource {
     /// A broken down migration is no reason not to migrate.
     var downForLedger: String? {
         guard let script = try? downScript(), !script.statements.isEmpty,
-            script.settings.transaction == .wrapped
+            script.settings.transaction == .wrapped, (try? self.script())?.baseline == nil
         else { return nil }
         return script.sql
     }

@@ -29,21 +29,26 @@ extension SchemaMigrator {
 
     /// Returns the reason why the unknown migrations of a database cannot be undone in one transaction; nil if they can.
     private func reasonNotToUndo(_ ledger: Ledger) -> String? {
-        let scripts = ledger.newer.map { try? UnknownMigration(applied: $0).downScript() }
-        let irreversible = zip(ledger.newer, scripts).filter { $1 == nil }.map(\.0.title)
-        if !irreversible.isEmpty { return "the ledger cannot undo \(irreversible.joined(separator: ", "))" }
         // Without what the database began with, nothing of it is left.
         if beganAboveAll(ledger), let first = ledger.newer.first {
             return "the database began with \(first.title)"
         }
+        let scripts = ledger.newer.map { try? UnknownMigration(applied: $0).downScript() }
+        let irreversible = zip(ledger.newer, scripts).filter { $1 == nil }.map(\.0.title)
+        if !irreversible.isEmpty { return "the ledger cannot undo \(irreversible.joined(separator: ", "))" }
         let modes = Set(scripts.map(\.?.settings.foreignKeys))
         return modes.count > 1 ? "their down migrations use different foreign-key modes" : nil
     }
 
-    /// Returns true if a database began above every known migration: a newer build may have squashed them.
+    /// Returns true if a newer build has made a database, and began above every migration that is known here: it may have
+    /// squashed them.
+    ///
+    /// A database of another set, that another tool has made or that was adopted, does not count.
     func beganAboveAll(_ ledger: Ledger) -> Bool {
-        guard let floor = ledger.floor, let latest = versions.last else { return false }
-        return floor > latest
+        guard let floor = ledger.floor, let latest = versions.last, let first = ledger.newer.first else {
+            return false
+        }
+        return floor > latest && [.applied, .snapshot].contains(first.origin)
     }
 
     /// Throws an error if this migrator must leave a database to a newer app.

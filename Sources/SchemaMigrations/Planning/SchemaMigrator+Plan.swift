@@ -57,8 +57,8 @@ extension SchemaMigrator {
     func ledger(of db: Database) throws -> Ledger {
         var ledger = try Ledger(db)
         let baseline = try baseline(for: ledger, db)
-        try checkIsOurs(ledger, baseline)
         ledger.newer = try newer(db, ledger, baseline)
+        try checkIsOurs(ledger, baseline)
         try checkNewer(in: ledger)
         if options.editedMigrations == .refuse { try checkIsUnedited(db, ledger) }
         guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }

@@ -28,17 +28,13 @@ struct DatabaseStep: TransactionWork {
         }
     }
 
-    /// Commits, or detaches what the body has attached: rolling back does not, and the next attempt would take it for the app's.
+    /// Tries once, and detaches what the body has attached: the next attempt, or another step, would take it for the app's.
     private func tryOnce(
         _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
     ) throws {
         let attached = try AttachedDatabases(db)
-        do {
-            try commit(db, context, settlement, retrying: suspects)
-        } catch {
-            try? attached.detachOthers(db)
-            throw error
-        }
+        defer { try? attached.detachOthers(db) }
+        try commit(db, context, settlement, retrying: suspects)
     }
 
     /// Runs the body and commits its work together with its record.

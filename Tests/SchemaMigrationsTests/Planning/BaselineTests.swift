@@ -201,6 +201,31 @@ struct BaselineTests {
         #expect(try queue.tables() == ["a", "f"])
     }
 
+    @Test("is not undone by an older build that has a later migration of its own")
+    func newerBaselineBesideLater() throws {
+        try migrator(Self.newer, "newer").migrate(queue)
+        let files = Self.unsquashed.merging(["8_h.sql": "CREATE TABLE h(x)"]) { $1 }
+        var older = try migrator(files, "branch")
+        try older.markApplied(queue, upTo: 8)
+        older.options.newerDatabases = .rollBack
+        let error = try failure { try older.migrate(queue) }
+        #expect(error.code == .newerThanThisProcess)
+        #expect(error.message.hasSuffix("; the ledger cannot undo 5_baseline."), "\(error)")
+        #expect(try queue.tables() == ["a", "f"])
+    }
+
+    @Test("is none that a second set of migrations finds in a database that was adopted")
+    func secondSet() throws {
+        try queue.execute("CREATE TABLE a(x)")
+        try SchemaMigrator(migrations: [CodeMigration(7, sql: "")], adopting: SchemaAdoption { _ in 7 })
+            .migrate(queue)
+        var second = try before
+        second.options.newerDatabases = .allow
+        let error = try failure { try second.migrate(queue) }
+        #expect(error.code == .differentSchema)
+        #expect(error.remedy.hasPrefix("One database has one set of migrations"))
+    }
+
     @Test("makes a database to which an older build adds nothing, if it may go on")
     func allowedNewerBaseline() throws {
         try migrator(Self.newer, "newer").migrate(queue)

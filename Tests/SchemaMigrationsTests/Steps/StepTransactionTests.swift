@@ -71,6 +71,22 @@ struct StepTransactionTests {
         }
     }
 
+    @Test("leaves nothing attached for the next step")
+    func detached() throws {
+        let archive = try app.folder.queue("archive.sqlite")
+        try archive.execute("CREATE TABLE entry(x)")
+        let path = archive.path
+        let manager = try app.manager("3.0")
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema([10]), in: upgrade.database)
+        for version: AppVersion in ["2.0", "3.0"] {
+            manager.whenMigratingToVersion(version, in: upgrade.database) { db in
+                try db.execute(sql: "ATTACH '\(path)' AS archive; INSERT INTO archive.entry VALUES (1)")
+            }
+        }
+        try manager.migrate()
+        #expect(try archive.integers("SELECT x FROM entry") == [1, 1])
+    }
+
     @Test("that a conflict rolled back is an error, and the step runs again")
     func conflict() throws {
         let error = try #require(throws: MigrationError.self) {
