@@ -100,6 +100,10 @@ int app_migrations_setting(app_migrations_connection *connection, int setting, i
 /// (https://sqlite.org/c3ref/txn_state.html).
 int app_migrations_is_written(app_migrations_connection *connection, const char *schema);
 
+/// Limits the number of attached databases, and returns the former limit; a negative number changes nothing
+/// (https://sqlite.org/c3ref/limit.html, SQLITE_LIMIT_ATTACHED).
+int app_migrations_limit_attached(app_migrations_connection *connection, int count);
+
 // What stands in for what an app adds to a connection. The name is taken only if the connection has nothing of that name.
 
 /// A way to compare texts.

@@ -10,23 +10,29 @@ struct OwnSchema {
     let layouts: [TableLayout]
     /// True if nothing of the schema is lost, so that what it does not name is not there.
     let isComplete: Bool
+    /// True if no table is lost besides virtual ones, so that none is a ledger whose name is damaged.
+    let hasAllTables: Bool
 
     /// Makes each object whose text can be read.
     init(_ damaged: DamagedDatabase, _ configuration: Configuration) throws {
-        let scratch = try configuration.scratchDatabase()
-        defer { try? scratch.close() }
-        (objects, definitions, layouts, isComplete) = try scratch.inDatabase { db in
-            var objects: [DamagedDatabase.Entry] = []
-            var isComplete = damaged.hasWholeSchema
-            for entry in damaged.entriesInOrder where try !db.has(entry) {
-                if (try? entry.make(db)) == true {
-                    objects.append(entry)
-                } else if entry.sql != nil || entry.type != "index" {
-                    isComplete = false
+        (objects, definitions, layouts, isComplete, hasAllTables) = try configuration.withScratchDatabase {
+            scratch in
+            try scratch.inDatabase { db in
+                var objects: [DamagedDatabase.Entry] = []
+                var (isComplete, hasAllTables) = (damaged.hasWholeSchema, damaged.hasWholeSchema)
+                for entry in damaged.entriesInOrder where try !db.has(entry) {
+                    if (try? entry.make(db)) == true {
+                        objects.append(entry)
+                    } else if entry.sql != nil || entry.type != "index" {
+                        isComplete = false
+                        if entry.type == "table", !entry.isVirtual { hasAllTables = false }
+                    }
                 }
+                return (
+                    objects, try SchemaObject.definitions(db), try TableLayout.fetchAll(db),
+                    isComplete && !objects.isEmpty, hasAllTables && !objects.isEmpty
+                )
             }
-            isComplete = isComplete && !objects.isEmpty
-            return (objects, try SchemaObject.definitions(db), try TableLayout.fetchAll(db), isComplete)
         }
     }
 }

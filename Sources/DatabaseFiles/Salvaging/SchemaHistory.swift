@@ -41,23 +41,23 @@ struct SchemaHistory {
     private mutating func replay(
         first count: Int, _ configuration: Configuration, _ interrupter: Interrupter
     ) throws {
-        let scratch = try configuration.scratchDatabase()
-        defer { try? scratch.close() }
-        let added = AddedColumns(on: scratch)
-        for (index, version) in migrations.versions.prefix(count).enumerated() {
-            try interrupter.check()
-            try migrations.migrate(scratch, byFirst: index + 1)
-            let last = entries.last
-            let entry = try scratch.read { db in
-                let layouts = try TableLayout.fetchAll(db).map { layout in
-                    layout.withFewest(max(1, layout.columns.count - added.count(layout.name)))
+        try configuration.withScratchDatabase { scratch in
+            let added = AddedColumns(on: scratch)
+            for (index, version) in migrations.versions.prefix(count).enumerated() {
+                try interrupter.check()
+                try migrations.migrate(scratch, byFirst: index + 1)
+                let last = entries.last
+                let entry = try scratch.read { db in
+                    let layouts = try TableLayout.fetchAll(db).map { layout in
+                        layout.withFewest(max(1, layout.columns.count - added.count(layout.name)))
+                    }
+                    return try Entry(
+                        version: version, count: index + 1, layouts: layouts,
+                        lastIDs: Self.lastIDs(of: layouts, after: last, db),
+                        definitions: SchemaObject.definitions(db))
                 }
-                return try Entry(
-                    version: version, count: index + 1, layouts: layouts,
-                    lastIDs: Self.lastIDs(of: layouts, after: last, db),
-                    definitions: SchemaObject.definitions(db))
+                entries.append(entry)
             }
-            entries.append(entry)
         }
     }
 
@@ -95,10 +95,15 @@ struct SchemaHistory {
         let own = try OwnSchema(damaged, configuration)
         // The app's next launch adopts a database without a ledger.
         let hasLedger = damaged.entries.contains(where: migrations.isLedger) && !ledger.isSurelyEmpty
-        if own.isComplete, ledger.versions.isEmpty, !hasLedger {
+        if own.hasAllTables, ledger.versions.isEmpty, !hasLedger {
             return (Entry(version: "none"), own)
         }
-        try history.replay(first: history.countToReplay(own, ledger), configuration, interrupter)
+        do {
+            try history.replay(first: history.countToReplay(own, ledger), configuration, interrupter)
+        } catch  where own.isComplete && ledger.completeness == .whole {
+            // The damaged database says by itself what was made there.
+            try interrupter.check()
+        }
         guard
             var entry = try history.sureVersion(own, ledger)
                 ?? history.likelyVersion(of: damaged, own, ledger)
@@ -133,7 +138,7 @@ struct SchemaHistory {
     private func sureVersion(_ own: OwnSchema, _ ledger: SavedLedger) throws -> Entry? {
         guard ledger.completeness == .whole else { return nil }
         let applied = migrations.versions.filter(Set(ledger.versions).contains)
-        if !applied.isEmpty, migrations.versions.starts(with: applied),
+        if !applied.isEmpty, applied.count <= entries.count, migrations.versions.starts(with: applied),
             try !migrations.isHalfDone(after: applied.count, ledger)
         {
             return entries[applied.count - 1]
@@ -180,7 +185,7 @@ struct SchemaHistory {
     /// Returns the version whose tables fit best, and not one below those that were surely applied.
     ///
     /// Of several, it is the one that the ledger says, or if later versions may be lost there, the latest, so that no
-    /// migration runs twice. A version with a column that its table does not have comes last.
+    /// migration runs twice. Versions whose tables have other columns come last.
     private func likelyVersion(
         of damaged: DamagedDatabase, _ own: OwnSchema, _ ledger: SavedLedger
     ) throws -> Entry? {
@@ -195,9 +200,10 @@ struct SchemaHistory {
         let isWhole = !isLatest && damaged.hasWholeSchema
         var best: (entry: Entry, score: (Int, Int))?
         let fits = hasTables ? [] : try fits(of: damaged.loose, in: damaged)
+        let columns = knownColumns
         for (index, entry) in entries.enumerated().dropFirst(last ?? 0) {
             let fit = hasTables ? fit(of: damaged.entries, own, isWhole, to: entry) : fits[index]
-            let score = (entry.hasColumns(beside: own) ? 0 : 1, fit)
+            let score = (entry.hasColumns(of: own, among: columns) ? 1 : 0, fit)
             guard let known = best?.score else {
                 best = (entry, score)
                 continue
@@ -236,10 +242,7 @@ struct SchemaHistory {
 
     /// Returns a column that the damaged schema describes, and that a known table has in no version.
     private func strangeColumn(in own: OwnSchema) -> (SQLName, SQLName)? {
-        var known: [SQLName: Set<SQLName>] = [:]
-        for layout in entries.flatMap(\.layouts) where !layout.isIndex {
-            known[layout.name, default: []].formUnion(layout.columns.map(\.name))
-        }
+        let known = knownColumns
         for layout in own.layouts where !layout.isIndex {
             guard let names = known[layout.name], !migrations.ledgerTables.contains(layout.name),
                 !isNearlyKnown(own.definitions[layout.name])
@@ -249,6 +252,13 @@ struct SchemaHistory {
             }
         }
         return nil
+    }
+
+    /// The columns that tables have in some version.
+    private var knownColumns: [SQLName: Set<SQLName>] {
+        entries.flatMap(\.layouts).filter { !$0.isIndex }.reduce(into: [:]) { columns, layout in
+            columns[layout.name, default: []].formUnion(layout.columns.map(\.name))
+        }
     }
 
     private func isNearlyKnown(_ object: SchemaObject?) -> Bool {
@@ -278,15 +288,20 @@ extension SchemaHistory.Entry {
         return { $0 == $1 || $0?.comparable(names) == $1.comparable(names) }
     }
 
-    /// Returns true if a table has a column here that the damaged database's own table of this name lacks.
-    fileprivate func hasColumns(beside own: OwnSchema) -> Bool {
-        layouts.contains { layout in
-            guard !layout.isIndex, let text = definitions[layout.name]?.sql,
-                let its = own.layouts.first(where: { !$0.isIndex && $0.name == layout.name }),
-                // A bit may have flipped in the name of a column.
-                own.definitions[layout.name]?.sql.isNearly(text) == false
-            else { return false }
-            return !Set(layout.columns.map(\.name)).isSubset(of: its.columns.map(\.name))
+    /// Returns true if the damaged database's own tables have here the columns that they have there.
+    ///
+    /// - Parameter known: the columns of tables in all versions. What is in none was added by something else.
+    fileprivate func hasColumns(of own: OwnSchema, among known: [SQLName: Set<SQLName>]) -> Bool {
+        own.layouts.filter { !$0.isIndex }.allSatisfy { its in
+            guard let known = known[its.name] else { return true }
+            guard let layout = layouts.first(where: { !$0.isIndex && $0.name == its.name }) else {
+                return false
+            }
+            // A bit may have flipped in the name of a column.
+            if let text = definitions[its.name]?.sql, own.definitions[its.name]?.sql.isNearly(text) == true {
+                return true
+            }
+            return Set(layout.columns.map(\.name)) == known.intersection(its.columns.map(\.name))
         }
     }
 
@@ -297,6 +312,7 @@ extension SchemaHistory.Entry {
         let known = Set(own.layouts.map(\.name))
         // A whole table has its rows.
         let others = own.layouts.filter { damaged.tree(of: $0.name)?.missing.isEmpty != true }
+            .map { $0.withFewest($0.fewestAtFirst) }
         let layouts = others + self.layouts.filter { !known.contains($0.name) }
         guard layouts.count > others.count else { return [] }
         return try damaged.loose.prefix(1_000).reduce(into: []) { names, tree in

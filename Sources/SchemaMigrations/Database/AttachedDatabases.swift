@@ -1,6 +1,7 @@
 import AppMigrations
 import CMigrationSQLite
 import GRDB
+import MigrationDiagnostics
 
 /// The databases of a connection, of which those can be told that are attached later.
 struct AttachedDatabases {
@@ -48,8 +49,46 @@ struct AttachedDatabases {
                     WHERE type = 'table' AND sql LIKE ? || '%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                     """, arguments: [create.count + 1, create])
             try db.execute(sql: "DETACH \(name.sql); ATTACH ':memory:' AS \(name.sql)")
-            for table in tables { try db.execute(sql: "\(create)\(name.sql).\(table)") }
+            for table in tables {
+                do {
+                    try db.execute(sql: "\(create)\(name.sql).\(table)")
+                } catch DatabaseError.SQLITE_ERROR {
+                    // SQLite reads texts that it no longer runs, such as those with "…" for a string.
+                }
+            }
         }
+    }
+
+    /// Runs the body while a connection can attach nothing more.
+    static func refusingOthers<Result>(on database: DatabaseQueue, _ body: () throws -> Result) throws
+        -> Result
+    {
+        try database.inDatabase { db in
+            let count = try fetchAll(db).count { $0 != "main" && $0 != "temp" }
+            _ = app_migrations_limit_attached(db.sqliteConnection, Int32(count))
+        }
+        do {
+            return try body()
+        } catch {
+            let cause = (error as? MigrationError)?.underlyingError ?? error
+            guard let cause = cause as? DatabaseError, cause.isAboutTooManyAttached else { throw error }
+            let place = (error as? MigrationError)?.diagnostic.place
+            throw MigrationError(
+                .undecided, at: place,
+                "\(place == nil ? "a migration " : "")attaches a database, so it does not run to find out what schema it makes",
+                remedy: """
+                    Attach the database in `prepareDatabase` of the app's configuration: there, an empty one takes its place. \
+                    Nothing was changed.
+                    """, underlyingError: error)
+        }
+    }
+
+    /// Runs the body while a connection can attach one database more, as `VACUUM` does for itself.
+    static func allowingOneMore<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
+        let limit = app_migrations_limit_attached(db.sqliteConnection, -1)
+        _ = app_migrations_limit_attached(db.sqliteConnection, limit + 1)
+        defer { _ = app_migrations_limit_attached(db.sqliteConnection, limit) }
+        return try body()
     }
 
     private func others(_ db: Database) throws -> [SQLName] {

@@ -163,6 +163,9 @@ extension DatabaseError {
     /// True if the error says that no `INSTEAD OF` trigger allows this kind of change to a view.
     var isAboutReadOnlyView: Bool { message?.hasPrefix("cannot modify ") == true }
 
+    /// True if the connection has as many attached databases as it may have.
+    var isAboutTooManyAttached: Bool { message?.hasPrefix("too many attached databases") == true }
+
     /// True if the connection was closed before it was used.
     var isAboutClosedConnection: Bool {
         resultCode == .SQLITE_MISUSE && (message == "out of memory" || message == "Connection is closed")

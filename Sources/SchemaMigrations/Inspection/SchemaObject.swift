@@ -122,22 +122,22 @@ package struct ShadowTables {
             Row.fetchAll(db, sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'table'").map {
                 ($0["name"] as SQLName, $0["sql"] as String)
             }, uniquingKeysWith: { $1 })
-        let empty = try db.configuration.scratchDatabase()
         var shadows: Set<SQLName> = []
-        for table in tables {
-            let found: [SQLName: String]? = try? empty.writeWithoutTransaction { empty in
-                try Self.tables(createdBy: table["sql"], named: table["name"], in: empty)
-            }
-            if let found {
-                shadows.formUnion(
-                    found.filter { $0.value.isEmpty || Self.isSame($0.value, definitions[$0.key]) }.keys)
-            } else {
-                // Without the module, SQLite's answer is the best.
-                let prefix = SQLName("\(table["name"] as String)_").folded
-                shadows.formUnion(candidates.filter { $0.folded.hasPrefix(prefix) })
+        try db.configuration.withScratchDatabase { empty in
+            for table in tables {
+                let found: [SQLName: String]? = try? empty.writeWithoutTransaction { empty in
+                    try Self.tables(createdBy: table["sql"], named: table["name"], in: empty)
+                }
+                if let found {
+                    shadows.formUnion(
+                        found.filter { $0.value.isEmpty || Self.isSame($0.value, definitions[$0.key]) }.keys)
+                } else {
+                    // Without the module, SQLite's answer is the best.
+                    let prefix = SQLName("\(table["name"] as String)_").folded
+                    shadows.formUnion(candidates.filter { $0.folded.hasPrefix(prefix) })
+                }
             }
         }
-        try empty.close()
         candidates.formIntersection(shadows)
         names = candidates
     }

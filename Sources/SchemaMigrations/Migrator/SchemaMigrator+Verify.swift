@@ -3,39 +3,40 @@ package import GRDB
 import MigrationDiagnostics
 
 extension SchemaMigrator {
-    /// Runs the migrations that a database has had on an empty database in memory.
+    /// Runs the body with an empty database in memory that has had the migrations of another one.
     ///
     /// The database in memory has the configuration of the other one, with the functions and collations that migrations use.
     /// A schema that is worked out when the app is built could not be compared: migrations in Swift do not run there, and
     /// another version of SQLite writes other SQL for a renamed table.
     ///
     /// - Returns: nil, if the database has had a migration that is not known.
-    package func replica(of db: Database) throws -> DatabaseQueue? {
-        try replica(of: Ledger(db), db.configuration)
+    package func withReplica<Result>(of db: Database, _ body: (DatabaseQueue) throws -> Result) throws
+        -> Result?
+    {
+        try withReplica(of: Ledger(db), db.configuration, body)
     }
 
-    private func replica(of ledger: Ledger, _ configuration: Configuration) throws -> DatabaseQueue? {
+    private func withReplica<Result>(
+        of ledger: Ledger, _ configuration: Configuration, _ body: (DatabaseQueue) throws -> Result
+    ) throws -> Result? {
         let replaced = try ledger.originVersion == versions.first ? [] : baseline()?.versions ?? []
         guard ledger.applied.isSubset(of: replaced.union(versions)) else { return nil }
-        let queue = try configuration.scratchDatabase()
         // Migrations up to the floor were applied before the ledger was created.
         let migrations = migrations.filter {
             ledger.applied.contains($0.version) || $0.version <= ledger.floor ?? .min
         }
-        if !migrations.isEmpty { try SchemaMigrator(migrations: migrations).migrate(queue) }
-        return queue
+        return try configuration.withScratchDatabase { replica in
+            if !migrations.isEmpty { try SchemaMigrator(migrations: migrations).migrate(replica) }
+            return try body(replica)
+        }
     }
 
     /// Compares the schema with the one that the applied migrations make, if the options ask for that.
     func verify(_ db: Database, _ report: inout SchemaReport) throws {
-        guard let policy = options.differentSchemas, !report.applied.isEmpty || !report.undone.isEmpty else {
-            return
-        }
-        let differences = try differences(of: db, in: Ledger(db))
-        guard !differences.isEmpty else { return }
-        let problem =
-            "The schema is not the one that the migrations make: \(differences.joined(separator: "; "))"
-        guard policy == .refuse else {
+        guard options.differentSchemas != nil, !report.applied.isEmpty || !report.undone.isEmpty,
+            let (problem, isRefused) = try problem(of: db, in: Ledger(db), madeBy: "the migrations make")
+        else { return }
+        guard isRefused else {
             report.warnings.append(problem)
             return
         }
@@ -57,16 +58,15 @@ extension SchemaMigrator {
     /// - Parameter ledger: the ledger, still to be written.
     /// - Returns: a warning, if differences are allowed.
     func verifyAdoption(_ db: Database, _ ledger: Ledger) throws -> String? {
-        guard let policy = options.differentSchemas, let version = ledger.unmarked.max() else { return nil }
+        guard let version = ledger.unmarked.max() else { return nil }
         // A pending migration may drop what an earlier tool has left, and the schema is compared again after it.
         let isLatest = pending(in: ledger, upTo: nil).pending.isEmpty
-        let differences = try differences(of: db, in: ledger, ignoringAdditions: !isLatest)
-        guard !differences.isEmpty else { return nil }
-        let problem = """
-            The schema is not the one that the adopted migrations make, up to \(version): \
-            \(differences.joined(separator: "; "))
-            """
-        guard policy == .refuse else { return problem }
+        guard
+            let (problem, isRefused) = try problem(
+                of: db, in: ledger, madeBy: "the adopted migrations make, up to \(version)",
+                ignoringAdditions: !isLatest)
+        else { return nil }
+        guard isRefused else { return problem }
         throw MigrationError(
             .differentSchema, problem,
             remedy: """
@@ -75,20 +75,42 @@ extension SchemaMigrator {
                 """)
     }
 
+    /// Returns what is wrong with a schema, and whether the options refuse that; nil if nothing is, or if they do not ask.
+    private func problem(
+        of db: Database, in ledger: Ledger, madeBy maker: String, ignoringAdditions: Bool = false
+    ) throws -> (String, isRefused: Bool)? {
+        guard let policy = options.differentSchemas else { return nil }
+        let differences: [String]?
+        do {
+            differences = try withReplica(of: ledger, db.configuration) { replica in
+                try replica.unsafeReentrantRead {
+                    try SchemaDrift(of: db, from: $0, ignoringAdditions: ignoringAdditions).sentences
+                }
+            }
+        } catch let error as MigrationError where error.code == .undecided {
+            return ("The schema was not compared: \(error.diagnostic.clause)", false)
+        }
+        guard let differences, !differences.isEmpty else { return nil }
+        return (
+            "The schema is not the one that \(maker): \(differences.joined(separator: "; "))",
+            policy == .refuse
+        )
+    }
+
     /// Returns the latest version whose migrations make the schema of a database without a ledger.
     ///
     /// - Throws: `MigrationError`, with the differences from the nearest version, if none does.
     package func version(fitting db: Database) throws -> SchemaVersion {
-        let queue = try db.configuration.scratchDatabase()
-        defer { try? queue.close() }
         let replayed = with(snapshot: nil)
         var fitting: SchemaVersion?
         var nearest: (version: SchemaVersion, sentences: [String])?
-        for version in versions {
-            try replayed.migrate(queue, upTo: version)
-            let sentences = try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
-            if sentences.isEmpty { fitting = version }
-            if sentences.count < nearest?.sentences.count ?? .max { nearest = (version, sentences) }
+        try db.configuration.withScratchDatabase { queue in
+            for version in versions {
+                try replayed.migrate(queue, upTo: version)
+                let sentences = try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
+                if sentences.isEmpty { fitting = version }
+                if sentences.count < nearest?.sentences.count ?? .max { nearest = (version, sentences) }
+            }
         }
         if let fitting { return fitting }
         throw MigrationError(
@@ -104,20 +126,9 @@ extension SchemaMigrator {
     /// Returns the objects in which a database differs from the schema that the migrations up to a version make.
     package func differences(of db: Database, from version: SchemaVersion) throws -> [String] {
         try check(version)
-        let queue = try db.configuration.scratchDatabase()
-        defer { try? queue.close() }
-        try with(snapshot: nil).migrate(queue, upTo: version)
-        return try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
-    }
-
-    private func differences(
-        of db: Database, in ledger: Ledger, ignoringAdditions: Bool = false
-    ) throws -> [String] {
-        guard let replica = try replica(of: ledger, db.configuration) else { return [] }
-        let drift = try replica.unsafeReentrantRead {
-            try SchemaDrift(of: db, from: $0, ignoringAdditions: ignoringAdditions)
+        return try db.configuration.withScratchDatabase { queue in
+            try with(snapshot: nil).migrate(queue, upTo: version)
+            return try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
         }
-        try replica.close()
-        return drift.sentences
     }
 }

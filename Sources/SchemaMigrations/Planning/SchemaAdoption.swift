@@ -47,7 +47,8 @@ public struct SchemaAdoption: Sendable {
     /// names the differences from the nearest version.
     ///
     /// Migrations in Swift run there, too, even those above the version that fits. What they do to files or to the
-    /// keychain would happen again: do that in a manager's step.
+    /// keychain would happen again: do that in a manager's step. A migration that attaches a database does not run, and the version
+    /// is undecided.
     ///
     /// Numbers that apps keep can be wrong: an update that failed half-way may have raised `user_version`. The schema
     /// cannot.

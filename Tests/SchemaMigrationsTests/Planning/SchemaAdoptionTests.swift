@@ -89,6 +89,12 @@ struct SchemaAdoptionTests {
     func attachedFiles() throws {
         let cache = try folder.queue("cache.sqlite")
         try cache.execute("CREATE TABLE note(id INTEGER PRIMARY KEY, x); INSERT INTO note VALUES (1, 'kept')")
+        // What another library allowed, GRDB's connections can read, and cannot create.
+        try cache.execute(
+            """
+            CREATE TABLE old(x); PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = 'CREATE TABLE old(x CHECK (x <> "none"))' WHERE name = 'old'
+            """)
         var configuration = Configuration()
         configuration.prepareDatabase { [folder] in
             try $0.execute(sql: "ATTACH ? AS cache", arguments: [folder.path("cache.sqlite")])
@@ -107,6 +113,48 @@ struct SchemaAdoptionTests {
         #expect(try queue.read { try schema.pending($0) } == [3])
         #expect(try schema.migrate(queue).applied == [3])
         #expect(try cache.strings("SELECT x FROM note") == ["kept"])
+    }
+
+    @Test("runs no migration that attaches a file, to compare", arguments: [false, true])
+    func attachingFile(inSwift: Bool) throws {
+        let old = try folder.queue("old.sqlite")
+        try old.execute("CREATE TABLE note(x); INSERT INTO note VALUES ('kept')")
+        let path = folder.path("old.sqlite")
+        let sql = "INSERT INTO a SELECT x FROM old.note; DELETE FROM old.note"
+        let second: any SchemaMigration =
+            inSwift
+            ? CodeMigration(20, "copy") { db in
+                try db.execute(sql: "ATTACH ? AS old", arguments: [path])
+                try db.execute(sql: sql)
+            } : SQLMigration(version: 20, name: "copy", sql: "ATTACH '\(path)' AS old; \(sql)")
+        let migrations: [any SchemaMigration] = [
+            SQLMigration(version: 10, name: "a", sql: "CREATE TABLE a(x)"), second,
+            SQLMigration(version: 30, name: "vacuum", sql: "-- migrations: transaction=none\nVACUUM"),
+        ]
+        try queue.execute("DROP TABLE b")
+        func schema(_ adopting: SchemaAdoption) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: migrations, options: SchemaOptions(differentSchemas: .refuse), adopting: adopting)
+        }
+        let error = try failure { try queue.read { try schema(.matchingSchema).pending($0) } }
+        let title = inSwift ? "copy" : "20_copy.sql:1"
+        #expect(error.code == .undecided)
+        #expect(
+            error.description == """
+                \(title): attaches a database, so it does not run to find out what schema it makes. Attach the database in \
+                `prepareDatabase` of the app's configuration: there, an empty one takes its place. Nothing was changed.
+                """)
+        #expect(try old.strings("SELECT x FROM note") == ["kept"])
+
+        let report = try schema(SchemaAdoption { _ in 10 }).migrate(queue)
+        #expect(report.applied == [20, 30])
+        #expect(try queue.strings("SELECT x FROM a") == ["kept"])
+        #expect(
+            report.warnings == [
+                """
+                The schema was not compared: \(title): attaches a database, so it does not run to find out what schema it makes
+                """
+            ])
     }
 
     @Test("finds no version for a schema that no migrations make")

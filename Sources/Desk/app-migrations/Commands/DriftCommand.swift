@@ -28,12 +28,13 @@ struct DriftCommand: ParsableCommand {
         let name = database.database
         let sentences = try database.reading(with: folder.standIns()) { queue in
             try queue.read { db in
-                guard let replica = try migrator.replica(of: db) else {
+                let made = try migrator.withReplica(of: db) { try $0.read(DatabaseSchema.init) }
+                guard let made else {
                     throw Failure(
                         "\(name) has had migrations that the folder does not hold",
                         remedy: "Pass the folder of its own migrations as --directory.")
                 }
-                return try DatabaseSchema(db).difference(to: replica.read(DatabaseSchema.init)).changes
+                return try DatabaseSchema(db).difference(to: made).changes
                     .filter { !$0.isSetting }
                     .map { $0.sentence(here: "in \(name)", there: "in its migrations") }
             }
