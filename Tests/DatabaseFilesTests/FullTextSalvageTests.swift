@@ -16,14 +16,16 @@ struct FullTextSalvageTests {
         path = folder.path("app.sqlite")
     }
 
-    private func make(_ tables: String, _ rows: String) throws -> SchemaMigrator {
+    private func make(_ tables: String, _ rows: String, losing lost: [String] = []) throws -> SchemaMigrator {
         let schema = try SchemaMigrator(
             tables: "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT); \(tables)")
         let queue = try DatabaseQueue(path: path)
         try schema.migrate(queue)
         try queue.execute(rows)
         try queue.close()
-        try DatabasePages(path: path).change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let pages = DatabasePages(path: path)
+        for table in lost { try pages.erase(pages.root(table)) }
+        try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
         return schema
     }
 
@@ -36,7 +38,10 @@ struct FullTextSalvageTests {
             "INSERT INTO note VALUES (1, 'red rose'); INSERT INTO titles(rowid, title) VALUES (1, 'red rose')"
         )
         let file = DatabaseFile(path: path)
-        let setAside = try #require(try file.salvage(into: schema).setAside)
+        let report = try file.salvage(into: schema)
+        // Their words cannot be found again.
+        #expect(report.tables.filter { $0.missingPages > 0 }.map(\.name) == ["titles"])
+        let setAside = try #require(report.setAside)
         let queue = try file.openQueue()
         #expect(try queue.strings("SELECT title FROM note") == ["red rose"])
         try queue.execute("DELETE FROM note")
@@ -63,6 +68,22 @@ struct FullTextSalvageTests {
         let queue = try DatabaseQueue(path: path)
         #expect(try queue.integers("SELECT rowid FROM titles WHERE titles MATCH 'sky'") == [2])
         try queue.close()
+    }
+
+    @Test(
+        "and others whose rows no other table has count as missing, unless they were empty",
+        arguments: [[], ["place_node", "place_parent", "place_rowid"]])
+    func others(lost: [String]) throws {
+        let schema = try make(
+            """
+            CREATE VIRTUAL TABLE empty USING fts5(title, content='');
+            CREATE VIRTUAL TABLE nowhere USING rtree(id, x1, x2);
+            CREATE VIRTUAL TABLE place USING rtree(id, x1, x2);
+            """, "INSERT INTO note VALUES (1, 'red rose'); INSERT INTO place VALUES (1, 2, 3)",
+            losing: lost)
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(report.saved == 1 && !report.isComplete)
+        #expect(report.tables.map(\.name) == ["note", "place"])
     }
 
     @Test(

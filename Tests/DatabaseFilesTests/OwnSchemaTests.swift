@@ -377,6 +377,85 @@ struct OwnSchemaTests {
             ])
     }
 
+    @Test("is not before its tables where the ledger is lost, and a step has dropped a column")
+    func droppedColumn() throws {
+        let schema = try schema([
+            "CREATE TABLE folder(id INTEGER PRIMARY KEY)",
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT, draft TEXT)",
+            "CREATE TABLE tag(id INTEGER PRIMARY KEY)",
+        ])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute("ALTER TABLE note DROP COLUMN draft; INSERT INTO note VALUES (1, 'mine')")
+        }
+        let ledger = [
+            "schema_migrations", "sqlite_autoindex_schema_migrations_1", "schema_migrations_details",
+        ]
+        for table in ledger { try pages.erase(pages.root(table)) }
+        #expect(try salvage(schema).schemaVersion == "3")
+        #expect(try open { try schema.migrate($0).applied } == [])
+        #expect(try rows("note") == ["[id:1 text:\"mine\"]"])
+    }
+
+    @Test("gets loose rows of a table back that a step has renamed, and then given a column")
+    func renamedAndExtended() throws {
+        let schema = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute(
+                """
+                ALTER TABLE note RENAME TO entry;
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+                INSERT INTO entry SELECT i, 'note ' || i FROM n;
+                ALTER TABLE entry ADD COLUMN color TEXT
+                """)
+        }
+        try pages.erase(pages.root("entry"))
+        let report = try salvage(schema)
+        #expect(report.tables.first { $0.name == "entry" }?.saved == 5000)
+        #expect(try open { try $0.tables() } == ["entry"])
+    }
+
+    @Test("needs no migration to run that attaches a database")
+    func attaching() throws {
+        let other = folder.path("other.sqlite")
+        let old = try DatabaseQueue(path: other)
+        try old.execute("CREATE TABLE note(x)")
+        let schema = try schema([
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)",
+            """
+            ATTACH '\(other)' AS old; INSERT INTO note(text) SELECT x FROM old.note; DELETE FROM old.note
+            """,
+        ])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute("INSERT INTO note VALUES (1, 'mine')")
+        }
+        try old.execute("INSERT INTO note VALUES ('theirs')")
+        try eraseMagic()
+        #expect(try salvage(schema).schemaVersion == "2")
+        #expect(try rows("note") == ["[id:1 text:\"mine\"]"])
+        #expect(try old.strings("SELECT x FROM note") == ["theirs"])
+    }
+
+    @Test("keeps an index of a changed table if its row in the schema cannot be read")
+    func lostIndex() throws {
+        let schema = try schema([
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT); CREATE UNIQUE INDEX note_text ON note(text)"
+        ])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute("ALTER TABLE note ADD COLUMN stars; INSERT INTO note VALUES (1, 'a', 5)")
+        }
+        try pages.change { data in
+            let place = try #require(data.range(of: Data("indexnote_text".utf8))).lowerBound
+            data[place] = UInt8(ascii: "?")
+        }
+        #expect(try salvage(schema).isComplete == false)
+        #expect(try rows("note") == ["[id:1 text:\"a\" stars:5]"])
+        #expect(try objects().contains("index note_text CREATE UNIQUE INDEX note_text ON note(text)"))
+    }
+
     // MARK: Databases without a ledger
 
     @Test("runs its first migration in the next launch if that has failed, and has left an empty ledger")
@@ -404,6 +483,27 @@ struct OwnSchemaTests {
         #expect(report.schemaVersion == "none")
         #expect(
             try open { try $0.integers("SELECT count(*) FROM note WHERE text = 'note ' || id") } == [5000])
+    }
+
+    @Test("gets no ledger because the text of a view is damaged")
+    func damagedView() throws {
+        try open { queue in
+            try queue.execute(
+                """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note VALUES (1, 'mine');
+                CREATE VIEW texts AS SELECT text FROM note
+                """)
+        }
+        try pages.change { data in
+            let place = try #require(data.range(of: Data("CREATE VIEW".utf8))).lowerBound
+            data[place] = UInt8(ascii: "?")
+        }
+        let report = try salvage(
+            schema([
+                "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)", "ALTER TABLE note ADD COLUMN stars",
+            ]))
+        #expect(report.schemaVersion == "none" && !report.isComplete)
+        #expect(try rows("note") == ["[id:1 text:\"mine\"]"])
     }
 
     @Test("without a ledger is as it was, for the launch to adopt")

@@ -26,6 +26,12 @@ extension Refill {
                 try make(object)
             }
         }
+        // A table that is replaced takes its indexes along.
+        for object in version.definitions.values
+        where object.type == "index" && !version.replaced.contains(object) {
+            let index = DamagedDatabase.Entry(object)
+            if try !db.has(index) { try make(index) }
+        }
         layouts = try TableLayout.fetchAll(db).map(version.completing)
     }
 
@@ -34,6 +40,28 @@ extension Refill {
         do {
             _ = try object.make(db)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {}
+    }
+
+    /// Counts the pages of a virtual table that holds what no other table does, unless it was empty.
+    ///
+    /// Only its module can read them. In a new table, it has rows of its own there, too.
+    mutating func countLost(_ virtual: VirtualTable) throws {
+        var table = SalvageReport.Table(name: virtual.name.text)
+        for shadow in virtual.shadows {
+            guard let tree = damaged.tree(of: shadow) else {
+                table.missingPages += damaged.entries.contains { $0.name == shadow } ? 1 : 0
+                continue
+            }
+            var count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(shadow.inMain)") ?? 0
+            for leaf in tree.leaves where count >= 0 {
+                let unreadable = try damaged.forEachRow(in: leaf) { _, _ in count -= 1 }
+                count -= unreadable
+            }
+            if count < 0 || !tree.missing.isEmpty {
+                table.missingPages += tree.leaves.count + tree.missing.count
+            }
+        }
+        tables[virtual.name] = table
     }
 
     /// Counts what of the damaged schema is not in the new database.
@@ -54,6 +82,10 @@ extension DamagedDatabase.Entry {
         try Row.fetchAll(
             db, sql: "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql IS NOT NULL"
         ).map { Self(type: $0[0], name: $0[1], table: $0[2], root: 0, sql: $0[3]) }
+    }
+
+    init(_ object: SchemaObject) {
+        self.init(type: object.type, name: object.name, table: object.table, root: 0, sql: object.sql)
     }
 
     var isTrigger: Bool { type == "trigger" }

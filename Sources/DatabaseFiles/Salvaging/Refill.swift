@@ -62,9 +62,12 @@ struct Refill {
         for rows in seeds { try rows.putBack(db) { mayBeLost($0, from: rows.layout) } }
         try raiseSequences()
         try removeOrphans(seeds)
-        for table in virtual where table.isExternal {
-            if try table.rebuild(db) { continue }
-            tables[table.name, default: SalvageReport.Table(name: table.name.text)].unreadable += 1
+        for table in virtual where table.content == nil {
+            if !table.isExternal {
+                try countLost(table)
+            } else if try !table.rebuild(db) {
+                tables[table.name, default: SalvageReport.Table(name: table.name.text)].unreadable += 1
+            }
         }
         try alongside(sync) { for object in indexes + triggers { try make(object) } }
         try countLostObjects()
