@@ -20,7 +20,7 @@ extension DatabaseFile {
     ///   read is among them, with its ``FoundDatabase/problem``.
     public func foundBackups(in folder: URL) throws -> [FoundDatabase] {
         try mappingErrors {
-            let places = try [damagedPlace()] + oldPaths.map(URL.init(fileURLWithPath:))
+            let places = try [damagedPlace()] + oldPaths.map(Self.place)
             return try places.flatMap { BackupMaker.copies(of: $0, in: folder) }.compactMap { copy in
                 guard let place = DatabasePlace(copy.path) else { return nil }
                 return try at(copy) {

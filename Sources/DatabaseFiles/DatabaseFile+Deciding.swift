@@ -17,7 +17,8 @@ extension DatabaseFile {
     /// Settles which of several databases the app goes on with.
     ///
     /// The others stay where they are, under a dated name, with what they hold. The next call of ``openQueue()`` or
-    /// ``openPool()`` opens the one that is kept, and moves it here if it is at an old path.
+    /// ``openPool()`` opens the one that is kept, and moves it here if it is at an old path. If it is here, others that cannot get
+    /// another name are ignored from then on.
     ///
     /// - Parameter kept: the path of one of the ``foundDatabases()``.
     /// - Throws: `MigrationError`, when there is no such database, or another one cannot be set aside.
@@ -30,8 +31,32 @@ extension DatabaseFile {
                     .misuse, "\(kept) is no place of this database with a file",
                     remedy: "Pass the path of one of the foundDatabases().")
             }
+            let isHere = try kept.url.path == newPlace().path && mark(kept)
             for other in places where other.url.path != kept.url.path {
-                try setAside(other, interrupter)
+                do {
+                    try setAside(other, interrupter)
+                } catch let error as MigrationError where isHere && error.code != .locked {
+                    onEvent?(.ignored(other.url.path))
+                }
+            }
+        }
+    }
+
+    /// Notes in the database that it is where it belongs, so that what stands elsewhere cannot stop a launch.
+    ///
+    /// - Returns: false if it cannot be opened.
+    private func mark(_ place: DatabasePlace) throws -> Bool {
+        try at(place.url) {
+            do {
+                if let obstruction = place.obstruction { throw obstruction }
+                let queue = try DatabaseQueue(path: place.url.path, configuration: configuration.forCopying())
+                defer { try? queue.close() }
+                try queue.withDurableCommits(waitingUpTo: limit) {
+                    try queue.write { try MoveMark.write(movedTo: place.url, $0) }
+                }
+                return true
+            } catch let error where error.saysThatFileIsUnreadable {
+                return false
             }
         }
     }
@@ -95,7 +120,10 @@ extension DatabaseFile {
     /// Removes and ignores what the mark rules out, none of which can stop a launch any more.
     private func finish(_ decision: MoveDecision, _ places: [DatabasePlace]) {
         guard case .keep(_, _, let leftovers, let ignored) = decision else { return }
-        for index in leftovers { try? remove(places[index].url) }
+        // A process that has renamed the copy may have died before its name was on the disk.
+        if !leftovers.isEmpty, (try? DurableFile(at: newPlace()).syncName()) != nil {
+            for index in leftovers { try? remove(places[index].url) }
+        }
         for place in (leftovers + ignored).sorted().map({ places[$0] })
         where DatabasePlace(place.url.path) != nil {
             onEvent?(.ignored(place.url.path))

@@ -82,7 +82,9 @@ extension DatabaseFile {
             defer { try? copy.close() }
             try copy.withDurableCommits(waitingUpTo: limit) {
                 try connection.queue.backup(to: copy, pagesPerStep: 1_000) { _ in try interrupter.check() }
-                try copy.write { db in try MoveMark.write(movedTo: new, source: FileIdentity(of: old), db) }
+                try copy.write { db in
+                    try MoveMark.write(movedTo: new, from: old, source: FileIdentity(of: old), db)
+                }
             }
             try check(copy, against: connection.queue)
             try copy.close()
@@ -131,7 +133,7 @@ extension DatabaseFile {
             if let state, let connection {
                 // Another process may have written to it since the decision.
                 let found = try connection.queue.inDatabase { try DatabasePlace.Contents($0).state(at: url) }
-                guard found == state else { throw ChangedMeanwhile() }
+                guard found == state || (found, state) == (.data, .older) else { throw ChangedMeanwhile() }
             }
             let aside = Self.asideName(of: url)
             try setSideFilesAside(of: url, as: aside)

@@ -38,11 +38,15 @@ extension DatabaseFile {
     /// What stands after a place with the mark is not opened.
     func look(at places: [DatabasePlace]) throws -> [(state: PlaceState, problem: (any Error)?)] {
         var mark: MoveMark?
-        return try places.map { place in
+        let look: [(state: PlaceState, problem: (any Error)?)] = try places.map { place in
             if mark != nil { return (place.isSource(of: mark) ? .leftover : .ignored, nil) }
             let look = try at(place.url) { try place.state(configuration, waitingFor: limit) }
             mark = look.mark
             return (look.state, look.problem)
+        }
+        return zip(places, look).map { place, look in
+            let isOlder = look.state == .data && mark?.came(from: place.url) == true
+            return isOlder ? (.older, nil) : look
         }
     }
 
@@ -64,13 +68,20 @@ extension DatabaseFile {
     /// Where the database belongs, as SQLite names it: with the links in its path resolved.
     func newPlace() throws -> URL {
         if let place = DatabasePlace(path), place.obstruction == nil { return place.url }
-        let url = URL(fileURLWithPath: path)
-        guard let folder = DatabasePlace(url.deletingLastPathComponent().path)?.url else {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        guard DatabasePlace(folder.path) != nil else {
             throw MigrationError(
-                .databaseFailed, at: .file(url.lastPathComponent),
-                "the folder \(url.deletingLastPathComponent().path) does not exist",
+                .databaseFailed, at: .file(URL(fileURLWithPath: path).lastPathComponent),
+                "the folder \(folder.path) does not exist",
                 remedy: "Create the folder before opening the database. Nothing was changed.")
         }
+        return Self.place(path)
+    }
+
+    /// A place as SQLite names it, also while there is no file.
+    static func place(_ path: String) -> URL {
+        let url = URL(fileURLWithPath: path)
+        guard let folder = DatabasePlace(url.deletingLastPathComponent().path)?.url else { return url }
         return folder.appendingPathComponent(url.lastPathComponent)
     }
 

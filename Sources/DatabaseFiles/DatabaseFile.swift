@@ -133,14 +133,12 @@ public struct DatabaseFile: Sendable {
             }
             guard hasContents else { throw missing }
             let database = try open(file)
-            let isEmpty = try file.mappingErrors {
+            let contents = try file.mappingErrors {
                 try waitWhileBusy(upTo: limit) {
-                    try database.unsafeReentrantRead {
-                        try Bool.fetchOne($0, sql: "SELECT NOT EXISTS (SELECT 1 FROM main.sqlite_master)")
-                    }
+                    try database.unsafeReentrantRead { try DatabasePlace.Contents($0) }
                 }
             }
-            guard isEmpty == false else {
+            if contents.isEmpty {
                 try database.close()
                 throw missing
             }

@@ -6,6 +6,8 @@ enum PlaceState: Equatable, CaseIterable {
     case empty
     /// A database with any of them, with rows or without.
     case data
+    /// A database with any of them where one that carries the mark was moved away: an older version of the app has made it.
+    case older
     /// A database that carries the mark of a complete move, and holds something else.
     case moved
     /// A database that carries the mark of a move that may not be complete, and holds something else.
@@ -28,7 +30,7 @@ enum PlaceState: Equatable, CaseIterable {
 /// | places | decision |
 /// | --- | --- |
 /// | the first one has the mark | it is the database; what stands elsewhere is ignored |
-/// | an old one has it, of a complete move | it is the database; what stands elsewhere is ignored, or gives way: an older version made it |
+/// | an old one has it, of a complete move | what stands at older places is ignored; what an older version has made where it was before gives way; beside it only data counts |
 /// | an old one has it, of a move that may not be complete | what stands at older places is ignored; beside newer ones only its data counts |
 /// | one cannot be read, beside another | the app has to choose |
 /// | two have data | the app has to choose |
@@ -54,7 +56,8 @@ enum MoveDecision: Equatable {
         let rest = places.filter { $0 > end }
         let unreadable = candidates.filter { states[$0] == .unreadable }
         let moved = candidates.filter { states[$0] == .moved }
-        let data = moved.isEmpty ? candidates.filter { [.data, .marked].contains(states[$0]) } : moved
+        let counting: Set<PlaceState> = moved.isEmpty ? [.data, .older, .marked] : [.data, .moved]
+        let data = candidates.filter { counting.contains(states[$0]) }
         if end != 0, !unreadable.isEmpty {
             self = .unreadable(unreadable)
         } else if data.count > 1 {

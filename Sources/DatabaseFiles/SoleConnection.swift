@@ -30,7 +30,7 @@ final class SoleConnection {
             try DatabaseQueue(path: url.path, configuration: configuration)
         }
         do {
-            try waitWhileBusy(upTo: limit, interrupter: interrupter) { try lock(movingTo: destination) }
+            try waitWhileBusy(upTo: limit, interrupter: interrupter) { try lock(url, movingTo: destination) }
         } catch {
             try? queue.close()
             throw error
@@ -41,7 +41,7 @@ final class SoleConnection {
         try? queue.close()
     }
 
-    private func lock(movingTo destination: URL?) throws {
+    private func lock(_ url: URL, movingTo destination: URL?) throws {
         try queue.inDatabase { db in
             // An interrupt may come before the last statement.
             defer { db.rollbackIfOpen() }
@@ -53,7 +53,7 @@ final class SoleConnection {
                 if let destination {
                     try db.withDurableCommits(waitingUpTo: .zero) {
                         try db.withWriteTransaction(waitingUpTo: .zero) {
-                            try MoveMark.write(movedTo: destination, db)
+                            try MoveMark.write(movedTo: destination, from: url, db)
                         }
                     }
                 }

@@ -100,6 +100,17 @@ struct BackupRecoveryTests {
         #expect(try queue.integers("SELECT count(*) FROM note") == [40])
         try queue.close()
     }
+    @Test("are found after a move from a folder to which a link leads")
+    func behindLink() throws {
+        try file.restore(fromBackup: try #require(try file.foundBackups(in: backups.url).first).path)
+        let link = notes.folder.path("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: notes.folder.url.path)
+        let moved = DatabaseFile(
+            path: notes.folder.path("moved.sqlite"), movedFrom: [link + "/app.sqlite"])
+        try moved.openQueue().close()
+        #expect(try moved.foundBackups(in: backups.url).count == 1)
+    }
+
     @Test("can be restored into the open database after a move, which keeps its mark")
     func restoredIntoMoved() throws {
         let backup = try #require(try file.foundBackups(in: backups.url).first)

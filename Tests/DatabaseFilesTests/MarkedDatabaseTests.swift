@@ -89,6 +89,20 @@ struct MarkedDatabaseTests {
         #expect(try notes(DatabaseQueue(path: aside)) == ["older build"])
     }
 
+    @Test("that was moved does not take the place of one that a later version has made elsewhere")
+    func forgottenPath() throws {
+        try make(old, "a")
+        try file().openQueue().close()
+        // The next version has forgotten where the database was, and the one after it knows again.
+        let group = folder.path("group.sqlite")
+        try make(group, "mine")
+        let repaired = DatabaseFile(path: group, movedFrom: [new, old], onEvent: log.note)
+        let error = try #require(throws: MigrationError.self) { try repaired.openQueue() }
+        #expect(error.code == .twoPlaces)
+        try repaired.keep(group)
+        #expect(try notes(repaired.openQueue()) == ["mine"])
+    }
+
     @Test("that was copied stays the database, emptied after a kill before the old file was removed")
     func emptiedCopy() throws {
         try make(old, "a")
@@ -201,6 +215,20 @@ struct MarkedDatabaseTests {
         #expect(try file().foundDatabases().map { $0.problem == nil } == [true, false])
         try file().keep(new)
         #expect(try open() == ["a"])
+    }
+
+    @Test("is kept beside a place that cannot even get another name")
+    func keepBesideUnreachable() throws {
+        try make(new, "a")
+        // Nobody can look there.
+        let loop = folder.path("loop")
+        try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+        let file = DatabaseFile(path: new, movedFrom: [loop + "/app.sqlite"], onEvent: log.note)
+        let error = try #require(throws: MigrationError.self) { try file.openQueue() }
+        #expect(error.code == .twoPlaces)
+        try file.keep(new)
+        #expect(log.events == [.ignored(loop + "/app.sqlite")])
+        #expect(try notes(file.openQueue()) == ["a"])
     }
 
     // MARK: Neither has rows

@@ -22,11 +22,15 @@ struct MoveDecisionTests {
             ([.empty, .marked], .keep(1, settingAside: [0], removing: [], ignoring: [])),
             ([.data, .marked], .two([0, 1])),
             ([.moved, .ignored], .keep(0, settingAside: [], removing: [], ignoring: [1])),
-            ([.data, .moved], .keep(1, settingAside: [0], removing: [], ignoring: [])),
+            ([.data, .moved], .two([0, 1])),
+            ([.older, .moved], .keep(1, settingAside: [0], removing: [], ignoring: [])),
             (
-                [.data, .empty, .moved, .ignored],
+                [.older, .empty, .moved, .ignored],
                 .keep(2, settingAside: [0, 1], removing: [], ignoring: [3])
             ),
+            ([.older, .data, .moved], .two([1, 2])),
+            ([.older, .marked], .two([0, 1])),
+            ([.older, .markedEmpty], .keep(0, settingAside: [1], removing: [], ignoring: [])),
             ([.unreadable, .moved], .unreadable([0])),
             ([.markedEmpty, .ignored], .keep(0, settingAside: [], removing: [], ignoring: [1])),
             ([.data, .markedEmpty], .keep(0, settingAside: [1], removing: [], ignoring: [])),
@@ -56,7 +60,7 @@ struct MoveDecisionTests {
                         #expect(
                             aside.allSatisfy {
                                 $0 <= mark && [.empty, .markedEmpty].contains(states[$0])
-                                    || mark < 3 && $0 < mark && states[mark] == .moved
+                                    || $0 < mark && states[$0] == .older && states[kept] == .moved
                                     || states[$0] == .leftover || states[$0] == .ignored
                             })
                         #expect((removed + ignored).allSatisfy { $0 > mark })

@@ -586,6 +586,12 @@ struct MovedDatabaseTests {
             try Data().write(to: URL(fileURLWithPath: new))
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: new)).isEmpty)
+        // A version that moves a database which has no table yet, and ends.
+        let empty = DatabaseFile(path: new, movedFrom: [folder.path("empty.sqlite")])
+        try DatabaseQueue(path: folder.path("empty.sqlite")).close()
+        try empty.openQueue().close()
+        #expect(try refusal(file(ifMissing: .refuse)).code == .notYetMigrated)
+        try FileManager.default.removeItem(atPath: new)
         _ = try file().openQueue()
         #expect(try notes(file(ifMissing: .refuse).openPool()) == 3)
     }

@@ -53,8 +53,10 @@ extension TemporaryFolder {
         try bytes.write(to: file(name))
     }
 
-    package func pool(_ name: String = "app.sqlite") throws -> DatabasePool {
-        try DatabasePool(path: path(name))
+    package func pool(_ name: String = "app.sqlite", _ configuration: Configuration = Configuration()) throws
+        -> DatabasePool
+    {
+        try DatabasePool(path: path(name), configuration: configuration)
     }
 }
 

@@ -41,7 +41,9 @@ package struct BackupMaker {
         } catch {
             throw Self.failure(
                 "\(file.lastPathComponent) cannot be copied to \(folder.path): \((error as? any SystemError)?.reason ?? error.localizedDescription)",
-                remedy: "Free some space or make the folder writable, then migrate again.", underlying: error)
+                remedy: Obstacle(error) == .inUse
+                    ? "Another connection has it alone, or this one, by `PRAGMA locking_mode = EXCLUSIVE`: end that, then migrate again."
+                    : "Free some space or make the folder writable, then migrate again.", underlying: error)
         }
     }
 
@@ -91,7 +93,9 @@ package struct BackupMaker {
             let destination = try CopyFile.open(at: partial, like: file, configuration)
             try source.backup(to: destination)
             // The copy is one file, even if the original has a write-ahead log, so reading it creates no log.
-            try destination.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+            try destination.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA main.journal_mode = DELETE")
+            }
             try destination.close()
             try source.close()
             try FileManager.default.moveItem(at: partial, to: copy)

@@ -15,11 +15,13 @@ extension SchemaMigrator {
     public func restore(_ backup: URL, to database: any DatabaseWriter) throws {
         try withWriter(database) { db in
             try CopyFile.withPrivateName(for: "restore") { file in
-                let copy = try Self.openCopy(of: backup, at: file, db.configuration)
+                var copy = try Self.openCopy(of: backup, at: file, db.configuration)
                 try copy.inDatabase { copy in
                     try Self.check(copy, of: backup)
                     try Self.mark(copy, asMovedLike: db)
-                    try Self.givePageSize(of: db, to: copy)
+                }
+                copy = try Self.givingPageSize(of: db, to: copy)
+                try copy.inDatabase { copy in
                     try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
                     try db.notifyObservers(of: .anything)
                 }
@@ -50,12 +52,21 @@ extension SchemaMigrator {
         }
     }
 
-    /// Gives the copy the page size of the database, which a database in WAL mode cannot take from it (c3ref/backup_finish.html).
-    private static func givePageSize(of db: Database, to copy: Database) throws {
+    /// Returns the copy with the page size of the database, if that is in WAL mode, in which it cannot take it from the copy
+    /// (c3ref/backup_finish.html).
+    ///
+    /// A `VACUUM` in place would number rows anew that have no key (lang_vacuum.html), to which the app's own rows may refer.
+    private static func givingPageSize(of db: Database, to copy: DatabaseQueue) throws -> DatabaseQueue {
         let size = try db.pragma("main.page_size")
-        guard try copy.pragma("main.page_size") != size else { return }
-        try copy.execute(
-            sql: "PRAGMA main.journal_mode = DELETE; PRAGMA main.page_size = \(size); VACUUM main")
+        let isWAL = try String.fetchOne(db, sql: "PRAGMA main.journal_mode") == "wal"
+        guard isWAL, try copy.inDatabase({ try $0.pragma("main.page_size") }) != size else { return copy }
+        let path = copy.path + "-resized"
+        try copy.inDatabase {
+            try $0.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA main.page_size = \(size)")
+            try $0.execute(sql: "VACUUM main INTO ?", arguments: [path])
+        }
+        try copy.close()
+        return try DatabaseQueue(path: path, configuration: copy.configuration)
     }
 
     /// Gives the copy the note of where the database was moved to: it may be from before that.

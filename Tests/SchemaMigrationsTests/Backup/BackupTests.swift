@@ -221,23 +221,61 @@ struct BackupTests {
         #expect(try queue.integers("SELECT x FROM t1") == [1])
     }
 
+    @Test("is made beside a file in WAL mode that the app attaches")
+    func attached() throws {
+        let catalog = try folder.pool("catalog.sqlite")
+        var configuration = Configuration()
+        configuration.prepareDatabase { [folder] in
+            try $0.execute(sql: "ATTACH ? AS catalog", arguments: [folder.path("catalog.sqlite")])
+        }
+        let pool = try folder.pool("app.sqlite", configuration)
+        var first = try migrator(1)
+        first.options.backupFolder = nil
+        try first.migrate(pool)
+        let backup = try #require(try migrator(2).migrate(pool).backup)
+        try migrator(2).restore(backup, to: pool)
+        #expect(try pool.integers("SELECT x FROM t1") == [1])
+        try catalog.close()
+    }
+
+    @Test("says what keeps it from being read", .needs(.clearText))
+    func exclusive() throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+        let pool = try folder.queue("app.sqlite", configuration)
+        try migrator(1).migrate(pool)
+        let error = try failure { try migrator(2).migrate(pool) }
+        #expect(error.code == .locked)
+        #expect(
+            error.remedy == """
+                Another connection has it alone, or this one, by `PRAGMA locking_mode = EXCLUSIVE`: end that, then migrate again. \
+                Nothing was changed.
+                """)
+    }
+
     @Test(
-        "can be restored into a database in WAL mode whose page size has changed since",
-        .enabled(if: !TemporaryFolder.encryptsDatabases))
-    func otherPageSize() throws {
+        "can be restored into a database whose page size has changed since, and keeps the numbers of rows",
+        .enabled(if: !TemporaryFolder.encryptsDatabases), arguments: ["WAL", "DELETE"])
+    func otherPageSize(journal: String) throws {
         let queue = try folder.queue()
-        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = \(journal)") }
         try migrator(1).migrate(queue)
+        try queue.execute(
+            """
+            CREATE TABLE note(text); INSERT INTO note VALUES ('a'), ('b'), ('c');
+            DELETE FROM note WHERE text = 'b'
+            """)
         let backup = try #require(try migrator(2).migrate(queue).backup)
         try queue.writeWithoutTransaction {
             try $0.execute(
                 sql: """
-                    PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL
+                    PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = \(journal)
                     """)
         }
         try migrator(2).restore(backup, to: queue)
         #expect(try queue.integers("SELECT x FROM t1") == [1])
-        #expect(try queue.integers("PRAGMA page_size") == [8192])
+        #expect(try queue.integers("SELECT rowid FROM note") == [1, 3])
+        #expect(try queue.integers("PRAGMA page_size") == [journal == "WAL" ? 8192 : 4096])
     }
 
     @Test("is restored durably, and GRDB's observers are told")
