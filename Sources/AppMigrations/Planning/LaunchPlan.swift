@@ -127,6 +127,11 @@ final class LaunchPlan: Sendable {
         return deaths >= request.maximumAttempts ? deaths : nil
     }
 
+    /// Returns true if work has been settled, and is needed again.
+    func isReopened(_ pending: PendingStep) -> Bool {
+        places[pending.place].reopened.contains(pending.step.id)
+    }
+
     /// True if the launch is complete when everything that is pending is done.
     var isComplete: Bool { request.stop == nil && !isHeldBack }
 

@@ -11,7 +11,7 @@ extension LaunchPlan {
         let record: MigrationRecord?
         /// The changes with which this launch begins, which make that record of the one that the place has.
         let changes: [RecordChange]
-        /// The settled work that this launch does again.
+        /// The settled work that this launch does again, unless it is not needed any more when its turn comes.
         let reopened: [WorkID]
         /// The managers whose steps come to this one in this launch.
         let formers: [String]
@@ -54,7 +54,6 @@ extension LaunchPlan {
                 change(.begun(launch, current: request.current, due: steps.closures))
                 if !launch.isDowngrade {
                     reopened = state.needed.filter(begun.isDone)
-                    if !reopened.isEmpty { change(.rerun(reopened)) }
                     let owed = steps.owed(in: begun)
                     if !owed.isEmpty { change(.owed(owed)) }
                 }
@@ -122,8 +121,6 @@ extension LaunchPlan.PlacePlan {
     /// Returns true if the place has written down all that this launch has to say.
     func isWritten(_ request: LaunchRequest, isComplete: Bool) -> Bool {
         var record = record
-        // What runs again is written down with its start.
-        for id in reopened { record?[id] = state.record?[id] }
         if isComplete { record?.finish(launch, current: request.current) }
         return state.record == record && state.hasLaunched(request.current, in: request.line)
     }
@@ -146,8 +143,8 @@ extension LaunchPlan.PlacePlan {
         lazy var reached = state.record?.reached
         let plan = MigrationPlan(
             known: steps.closures, by: { $0.version }, floor: record.start,
-            isSettled: { record[$0.id]?.isSettled ?? false },
-            isOwed: { record.isOwed($0.id) })
+            isSettled: { record[$0.id]?.isSettled == true && !reopened.contains($0.id) },
+            isOwed: { record.isOwed($0.id) || reopened.contains($0.id) })
         pending.reserveCapacity(pending.count + plan.pending.count)
         for step in plan.pending {
             let isOnly = step.onFreshInstall == .only

@@ -30,6 +30,8 @@ package indirect enum RecordChange: Sendable {
     case skipped(WorkID)
     /// The app wants work to run, whether it has run or not.
     case rerun([WorkID])
+    /// Settled work is needed again.
+    case reopened(WorkID)
     /// The launch is complete.
     case completed(Launch, current: AppVersion)
     /// The manager has completed a launch in these databases.
@@ -67,10 +69,17 @@ extension MigrationRecord {
             }
         case .restarted(let ids): for id in ids { changeOpen(id) { $0.position = nil } }
         case .skipped(let id): self[id] = .skipped
-        case .rerun(let ids): for id in ids { self[id] = .open(OpenWork(isOwed: true, isAgain: true)) }
+        case .rerun(let ids): for id in ids { runAgain(id) }
+        case .reopened(let id): if isDone(id) { runAgain(id) }
         case .completed(let launch, let current): finish(launch, current: current)
         case .knows(let found): databases.note(found)
         }
+    }
+}
+
+extension MigrationRecord {
+    private mutating func runAgain(_ id: WorkID) {
+        self[id] = .open(OpenWork(isOwed: true, isAgain: true))
     }
 }
 

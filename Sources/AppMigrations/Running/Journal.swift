@@ -73,6 +73,8 @@ struct Journal {
         let start = OpenWork.Start(
             build: request.build, since: request.date, isDeferred: pending.step.isDeferred)
         let isRetry = plan.work(of: pending) == request.retrying
+        // With its start, and not before: until then, it may come to be needed no longer.
+        if plan.isReopened(pending) { change(pending.place, .reopened(id)) }
         change(pending.place, .started(id, start, remaining: remaining, isRetry: isRetry))
         return (pages[pending.place].record?.open(id)?.deaths ?? 0) + 1
     }

@@ -129,10 +129,13 @@ final class LaunchRun: Run {
     /// The work that is pending and has not run.
     var worksLeft: Set<MigrationWork> { plan.works.subtracting(ended) }
 
-    /// Returns true if deferred steps that are done may be needed again, because a step is finishing them.
+    /// Returns true if deferred steps that are done may be needed again, because a step is finishing them, or if the step itself
+    /// may be needed no longer, because another one has run.
     private func asksBefore(_ pending: LaunchPlan.PendingStep) -> Bool {
         defer { looked = index }
-        return looked != index && input.registration.hasConditions && !pending.step.finishing.isEmpty
+        guard looked != index, input.registration.hasConditions else { return false }
+        return !pending.step.finishing.isEmpty
+            || index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
     }
 
     /// Returns true if a step that has run may have changed what databases hold, and one of them, or the end, comes next.
@@ -248,8 +251,7 @@ extension LaunchPlan {
         let needed = pending.first { pending in
             let work = work(of: pending)
             let limit = pending.step.isDeferred || completed.last != work ? 2 : 1
-            return places[pending.place].reopened.contains(pending.step.id)
-                && completed.count { $0 == work } >= limit
+            return isReopened(pending) && completed.count { $0 == work } >= limit
         }
         return needed.map { .stillNeeded($0.step, work(of: $0)) }
     }

@@ -63,12 +63,11 @@ final class StepRun {
             // A launch may be the first one to write in this place; for a deferred run, a record was there.
             guard record != nil || place.state.record == nil else { return endedElsewhere() }
             let state = record?[step.id]
-            let isSettled = state?.isSettled == true
             // What runs again is settled until its start is written.
-            guard !isSettled || place.reopened.contains(step.id) else { return endedElsewhere() }
+            guard state?.isSettled != true || run.plan.isReopened(pending) else { return endedElsewhere() }
             // Others may run their batches between those of this run; a closure keeps the lock until its end.
             if step.kind == .batches { release() }
-            return start(from: isSettled ? nil : state)
+            return start(from: state)
         } catch {
             return .refused(error)
         }

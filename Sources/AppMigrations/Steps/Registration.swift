@@ -171,7 +171,8 @@ struct Registration: Sendable {
             return zip(place.schemaSteps, state.pending).contains { $0.id == step.id && !$1.hasBegun }
         }
         let open = state.record?.open(step.id)
-        return open?.isAgain != true && (step.kind == .transaction || open?.hasBegun != true)
+        if open?.isAgain == true || state.record?.isDone(step.id) == true { return false }
+        return step.kind == .transaction || open?.hasBegun != true
     }
 
     /// Asks the conditions of deferred steps that are done whether these are needed again.

@@ -124,6 +124,49 @@ struct AgainTests {
         #expect(try manager("2.0", database).migrate().completed.isEmpty)
     }
 
+    @Test("does not run if an earlier step of the launch has done its work")
+    func doneByEarlierStep() throws {
+        let database = try open()
+        func launch() throws -> [AppVersion] {
+            let manager = try manager("2.0", database)
+            manager.whenMigratingToVersion("2.0-1", in: database, again: Self.isOld) { [log] _ in
+                log.add("2.0-1")
+            }
+            return try manager.migrate().completed.versions
+        }
+        try manager("1.0", database).migrate()
+        #expect(try launch() == ["2.0", "2.0-1"])
+        try write(database)
+        #expect(try launch() == ["2.0"])
+        #expect(log.lines == ["2.0 first", "2.0-1", "2.0 again"])
+    }
+
+    @Test("does not run if its condition holds no longer after a launch that has not come to it")
+    func neededNoLonger() throws {
+        let database = try open()
+        let isNeeded = Locked(false)
+        let fails = Locked(false)
+        func launch() throws -> [AppVersion] {
+            let manager = try manager("2.0", database)
+            let condition = { isNeeded.withLock { $0 } }
+            manager.whenMigratingToVersion("1.5", again: condition) {
+                if fails.withLock({ $0 }) { throw Mishap() }
+                isNeeded.withLock { $0 = false }
+            }
+            return try manager.migrate().completed.versions
+        }
+        try manager("1.0", database).migrate()
+        #expect(try launch() == ["1.5", "2.0"])
+        try write(database)
+        isNeeded.withLock { $0 = true }
+        fails.withLock { $0 = true }
+        #expect(throws: MigrationError.self) { try launch() }
+        try database.write { try $0.execute(sql: "DELETE FROM entry") }
+        fails.withLock { $0 = false }
+        #expect(try launch() == ["1.5"])
+        #expect(log.lines == ["2.0 first"])
+    }
+
     @Test(
         "is an error if its condition holds after it has run, also for the first time",
         arguments: [false, true])
