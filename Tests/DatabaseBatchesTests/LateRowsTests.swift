@@ -325,6 +325,38 @@ struct LateRowsTests {
         return manager
     }
 
+    @Test("stays done in an older process once a newer version has destroyed what it reads")
+    func finishedByNewerVersion() throws {
+        let database = try open()
+        func manager(_ version: String) throws -> MigrationManager {
+            let manager = try app.manager(
+                version, adopting: Adoption { "1.0" },
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            manager.afterMigratingToVersion("2.0", in: database, startingAt: 0) { _, number in
+                number < 20 ? .more(number + 1) : .done
+            }
+            fillHashes(in: database, of: manager)
+            dropData(in: database, of: manager)
+            return manager
+        }
+        let older = try manager("2.1")
+        try older.migrate()
+        try older.runDeferred()
+        try older.rerun(try #require(older.work.first { $0.version == "2.0" }))
+        try older.migrate()
+        try insert("(60, 'f')", database)
+        var updated: Result<[AppVersion], any Error>?
+        let report = try older.runDeferred(while: {
+            updated = updated ?? Result { try manager("3.0").migrate().completed.versions }
+            return true
+        })
+        #expect(try updated?.get() == ["2.1", "3.0"])
+        #expect(report.completed.versions == ["2.0"])
+        #expect(report.failures.isEmpty && report.pending.isEmpty, "\(report)")
+        #expect(try manager("3.0").migrate().launch == .relaunch)
+        #expect(try manager("3.0").pendingDeferred().isEmpty)
+    }
+
     @Test("visits them before the last of several steps that are finishing it")
     func beforeLastFinishing() throws {
         let database = try open()

@@ -31,7 +31,7 @@ package indirect enum RecordChange: Sendable {
     /// The app wants work to run, whether it has run or not.
     case rerun([WorkID])
     /// Settled work is needed again.
-    case reopened(WorkID)
+    case reopened(WorkID, current: AppVersion)
     /// The launch is complete.
     case completed(Launch, current: AppVersion)
     /// The manager has completed a launch in these databases.
@@ -70,7 +70,8 @@ extension MigrationRecord {
         case .restarted(let ids): for id in ids { changeOpen(id) { $0.position = nil } }
         case .skipped(let id): self[id] = .skipped
         case .rerun(let ids): for id in ids { runAgain(id) }
-        case .reopened(let id): if isDone(id) { runAgain(id) }
+        // A newer app may have run a step that destroys what it reads.
+        case .reopened(let id, let current): if isDone(id), (highest ?? .zero) <= current { runAgain(id) }
         case .completed(let launch, let current): finish(launch, current: current)
         case .knows(let found): databases.note(found)
         }

@@ -74,7 +74,7 @@ struct Journal {
             build: request.build, since: request.date, isDeferred: pending.step.isDeferred)
         let isRetry = plan.work(of: pending) == request.retrying
         // With its start, and not before: until then, it may come to be needed no longer.
-        if plan.isReopened(pending) { change(pending.place, .reopened(id)) }
+        if plan.isReopened(pending) { change(pending.place, .reopened(id, current: request.current)) }
         change(pending.place, .started(id, start, remaining: remaining, isRetry: isRetry))
         return (pages[pending.place].record?.open(id)?.deaths ?? 0) + 1
     }
