@@ -535,6 +535,30 @@ struct DeferredRowsTests {
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", first) == 300)
     }
 
+    @Test("finds a death in a database that cannot be read when it can, though others have run meanwhile")
+    func deathInLockedDatabase() throws {
+        let (first, second) = (try database(Rows.all[0]), try database(Rows.all[0], name: "healthy"))
+        try manager(first, second).migrate()
+        let record = try #require(try MigrationStore.database(first).record(of: "Library"))
+        let id = try #require(record.positions.first?.id)
+        try MigrationStore.database(first).changeRecord(of: "Library") {
+            let start = OpenWork.Start(build: "2.1", since: Date(), isDeferred: true)
+            $0?.apply(.started(id, start, remaining: nil, isRetry: false))
+        }
+        let other = try foreign(first)
+        try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        #expect(
+            try manager(first, second).runDeferred().completed.map(\.database) == ["healthy.sqlite"])
+        try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        let attempts = Locked<[Int]>([])
+        let options = MigrationOptions(onEvent: { event in
+            if case .willRun(let step) = event.kind { attempts.withLock { $0.append(step.attempt) } }
+        })
+        let report = try manager(first, second, options: options).runDeferred()
+        #expect(report.completed.map(\.database) == ["photos.sqlite"])
+        #expect(attempts.withLock { $0 } == [2])
+    }
+
     @Test("that cannot write down that a batch was stopped has not died, however often that happens")
     func stopUnwritten() throws {
         let database = try database(Rows.all[0])

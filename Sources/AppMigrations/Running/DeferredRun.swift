@@ -106,6 +106,7 @@ final class DeferredRun: Run {
         shares = DeferredProgress(
             input.progress, plan.readable.pendingDeferred(), settledBefore: input.memory.deferred)
         super.init(input, plan.readable, caller)
+        unreachable = Set(plan.unreadable.map(\.steps.id))
     }
 
     /// Runs every step that waits.

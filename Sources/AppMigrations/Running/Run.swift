@@ -17,6 +17,8 @@ class Run {
     private var unfinished: [LaunchPlan.StepKey]
     /// The work that the run has completed.
     private(set) var ended: Set<MigrationWork> = []
+    /// The places where a process may have died in a deferred step, which could not be written down.
+    var unreachable: Set<PlaceID> = []
     /// How far steps with batches are.
     private(set) var positions: [MigrationWork: StepPosition] = [:]
 
@@ -160,13 +162,21 @@ extension Run {
         else { return nil }
         // A process that is suspended must not hold this lock either.
         let lock = RunLock(manager, held, in: input.activity)
+        let own = plan.places[pending.place].steps.id
         try lock.findDeaths {
-            for (index, place) in plan.places.enumerated() {
-                try place.steps.place.store.findDeaths(
-                    of: manager, isDeferred: true,
-                    except: isBegun && index == pending.place ? pending.step.id : nil,
-                    waitingUpTo: input.patience)
+            // A deferred run's plan lacks the databases that cannot be read.
+            for place in input.registration.due where !unreachable.contains(place.id) {
+                do {
+                    try place.place.store.findDeaths(
+                        of: manager, isDeferred: true,
+                        except: isBegun && place.id == own ? pending.step.id : nil,
+                        waitingUpTo: batchPatience)
+                } catch {
+                    if place.id == own { throw error }
+                    unreachable.insert(place.id)
+                }
             }
+            if !unreachable.isEmpty { lock.leaveEvidence() }
         }
         return lock
     }

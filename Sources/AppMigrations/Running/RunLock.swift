@@ -7,6 +7,7 @@ final class RunLock: Sendable {
     private let hasDied: Bool
     private let unlock: @Sendable (_ isEnd: Bool) -> Void
     private let endActivity: @Sendable () -> Void
+    private let isEnd = Locked(true)
 
     /// - Parameters:
     ///   - name: the name of what runs.
@@ -34,9 +35,12 @@ final class RunLock: Sendable {
     }
 
     func release() {
-        unlock(true)
+        unlock(isEnd.withLock { $0 })
         endActivity()
     }
+
+    /// Makes ``release()`` leave the lock as its last holder did, who has died: whoever takes it next finds deaths.
+    func leaveEvidence() { isEnd.withLock { $0 = false } }
 
     /// Finds deaths if the last holder of the lock may have died in its run.
     ///
