@@ -49,10 +49,6 @@ extension RunInput {
             }
             run.showProgress(after: progress.completedUnitCount)
         }
-        if registration.hasConditions, !run.tally.completed.isEmpty {
-            try run.journal.save()
-            if let error = try plan(asking(look())).stillNeeded(among: run.tally.completed) { throw error }
-        }
         try run.complete()
         return LaunchEnd(first, run.tally, run)
     }
@@ -139,8 +135,11 @@ final class LaunchRun: Run {
     }
 
     /// Returns true if a step that has run may have changed what databases hold, and one of them, or the end, comes next.
+    ///
+    /// At the end, conditions are asked, whatever has run.
     private func mayChangePlan(_ pending: LaunchPlan.PendingStep) -> Bool {
         let step = pending.step
+        if index == plan.pending.count, input.registration.hasConditions { return true }
         if step.isSchemaStep { return plan.places[pending.place].hasConditions(after: step) }
         guard [.closure, .deferredClosure, .versionChange].contains(step.kind),
             plan.places.contains(where: \.steps.worksInDatabases)

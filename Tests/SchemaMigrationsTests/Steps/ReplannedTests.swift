@@ -101,9 +101,7 @@ struct ReplannedTests {
         #expect(try launch("2.0").completed.isEmpty)
     }
 
-    @Test(
-        "a step runs again for what a later one brings in the same launch, or in the next",
-        arguments: [false, true])
+    @Test("a step runs again for what a later one brings", arguments: [false, true])
     func broughtLater(inDatabase: Bool) throws {
         let database = try app.open()
         func launch(_ version: String) throws -> [AppVersion] {
@@ -126,8 +124,7 @@ struct ReplannedTests {
             }
             return try manager.migrate().completed.map(\.version)
         }
-        #expect(try launch("2.0") == (inDatabase ? ["1.1", "1.2"] : ["1.1", "1.2", "1.1"]))
-        #expect(try launch("2.0") == (inDatabase ? ["1.1"] : []))
+        #expect(try launch("2.0") == ["1.1", "1.2", "1.1"])
         #expect(try launch("2.0") == [])
         #expect(try database.integers("SELECT count(*) FROM note WHERE hash IS NULL") == [0])
     }
