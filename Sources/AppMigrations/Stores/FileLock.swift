@@ -40,12 +40,15 @@ package struct FileLock: Sendable {
             default: throw POSIXError.current
             }
         }
-        // A holder writes its process, for the message of anyone who finds the lock taken. It says here that it has come to its
-        // end, so that whoever takes the lock next knows that it has not died.
+        // A holder writes its process behind the word that it leaves at its end, so that whoever takes the lock next knows that
+        // it has not died: to cut the process off needs no room, which a full disk would not have.
         let wasReleased = (try? file.readToEnd()).map { String(decoding: $0, as: UTF8.self) } == Self.released
-        Self.replaceContents(of: file, by: "\(ProcessInfo.processInfo.processIdentifier)\n")
+        let contents = Data("\(Self.released)\(ProcessInfo.processInfo.processIdentifier)\n".utf8)
+        try? file.seek(toOffset: 0)
+        try? file.write(contentsOf: contents)
+        try? file.truncate(atOffset: UInt64(contents.count))
         let release = LockRelease { isEnd in
-            if isEnd { Self.replaceContents(of: file, by: Self.released) }
+            if isEnd { try? file.truncate(atOffset: UInt64(Self.released.utf8.count)) }
             // Closing is not enough: a child that was forked meanwhile has the file open as well. The handle closes the
             // file when nobody can release the lock any more. A call of its `close` that failed would be repeated then,
             // and close what another thread has opened meanwhile.
@@ -96,15 +99,9 @@ package struct FileLock: Sendable {
 
     private static let released = "released\n"
 
-    /// Writes into the file, as far as possible: the lock itself needs no contents.
-    private static func replaceContents(of file: FileHandle, by text: String) {
-        try? file.truncate(atOffset: 0)
-        try? file.write(contentsOf: Data(text.utf8))
-    }
-
     private static func holder(in file: FileHandle) -> String {
         guard let data = try? file.readToEnd(),
-            let id = Int32(String(decoding: data, as: UTF8.self).dropLast())
+            let id = Int32(String(decoding: data, as: UTF8.self).dropFirst(released.count).dropLast())
         else { return "another process" }
         return id == ProcessInfo.processInfo.processIdentifier ? "this process" : "process \(id)"
     }

@@ -152,6 +152,27 @@ struct RecordFileTests {
         }
     }
 
+    @Test(
+        "says that its holder has come to its end by cutting off who that was, for which a full disk has room"
+    )
+    func endOfHolder() throws {
+        let url = folder.file("lock")
+        func take() throws -> (wasReleased: Bool, contents: String, release: LockRelease) {
+            guard case .acquired(let wasReleased, let release) = try FileLock(at: url).take() else {
+                throw POSIXError(.EWOULDBLOCK)
+            }
+            return (wasReleased, try String(contentsOf: url, encoding: .utf8), release)
+        }
+        let first = try take()
+        #expect(!first.wasReleased)
+        first.release()
+        #expect(first.contents.hasPrefix(try String(contentsOf: url, encoding: .utf8)))
+        let second = try take()
+        #expect(second.wasReleased)
+        second.release.abandon()
+        #expect(try !take().wasReleased)
+    }
+
     #if os(Linux)
         @Test("is unlocked even if a child process was forked while it was locked")
         func forkedChild() throws {
