@@ -111,12 +111,14 @@ struct LossTrial {
         var judgement: Judgement?
         var failure: (any Error)?
         var chance: [SQLName: Set<Int>]?
-        var uncertain: Set<SQLName>?
+        var first: Set<SQLName>?
+        // The kind with which fewest tables lose rows: what else is lost then, a condition leaves out.
+        var best: (kind: GeneratedRows.Kind, losing: Set<SQLName>)?
         let literals = kinds == [.literals] ? outline.conditionLiterals : SQLLiterals(outline.script)
         for kind in kinds {
             let found: Kind
             do {
-                let changed = rows.of(kind, naming: literals)
+                let changed = rows.of(kind, naming: literals, deciding: outline.conditionValues)
                 if let judgement,
                     !judgement.losses.contains(where: { rows.differs(from: changed, in: $0.table) })
                 {
@@ -132,40 +134,59 @@ struct LossTrial {
                 failure = failure ?? error
                 continue
             }
-            uncertain = uncertain ?? Set(found.judgement.losses.filter { $0.rows > 0 }.map(\.table))
+            let losing = Set(found.judgement.losses.filter { $0.rows > 0 }.map(\.table))
+            first = first ?? losing
+            if best.map({ losing.count < $0.losing.count }) != false { best = (kind, losing) }
             judgement = (judgement ?? found.judgement).intersection(found.judgement)
             if judgement?.losses.isEmpty == true { break }
         }
         if var judgement {
-            judgement.losses += try rowsLostByCondition(rows, isSurprising: isSurprising, chance)
-                .filter { uncertain?.contains($0.table) != true }
+            let certain = Set(judgement.losses.filter { $0.rows > 0 }.map(\.table))
+            judgement.losses += try rowsLostByCondition(
+                rows, among: best ?? (.natural, []), besides: first ?? [], isSurprising: isSurprising, chance
+            ).filter { !certain.contains($0.table) }
             return judgement
         }
         if let failure { throw failure }
         return Judgement()
     }
 
-    /// Returns the rows that are lost if they have the values which conditions name.
+    /// Returns the rows that are lost if they have values which decide conditions, or the key of another one but for its case.
     private func rowsLostByCondition(
-        _ rows: GeneratedRows, isSurprising: Bool, _ chance: [SQLName: Set<Int>]?
+        _ rows: GeneratedRows, among best: (kind: GeneratedRows.Kind, losing: Set<SQLName>),
+        besides losing: Set<SQLName>, isSurprising: Bool, _ chance: [SQLName: Set<Int>]?
     ) throws -> [Loss] {
-        let literals = outline.conditionLiterals
-        guard kinds.count > 1, !literals.texts.isEmpty || !literals.numbers.isEmpty else { return [] }
-        let changed = rows.of(.literals, naming: literals)
-        do {
-            let found = try Kind(
-                self, isSurprising ? changed.surprising : changed, .rows, only: nil,
-                chance?.isEmpty == true ? nil : chance)
-            return found.judgement.losses.filter { $0.rows > 0 }.map { loss in
-                var loss = loss
-                loss.kind = .literals
-                return loss
-            }
-        } catch let error as StepLimit.Reached {
-            throw error
-        } catch {
-            return []
+        guard kinds.count > 1 else { return [] }
+        let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
+        // With each kind, the tables that lose rows even without such values.
+        var all = (0..<rows.parts(deciding: conditions)).map { part in
+            (GeneratedRows.Kind.deciding(part: part, among: best.kind), best.losing)
         }
+        if !literals.texts.isEmpty || !literals.numbers.isEmpty { all.append((.literals, losing)) }
+        if outline.resolvesConflicts { all.append((.twins, losing)) }
+        var losses: [Loss] = []
+        for (kind, losing) in all {
+            let changed = rows.of(
+                kind, naming: kind == .literals ? literals : SQLLiterals(outline.script), deciding: conditions
+            )
+            do {
+                let found = try Kind(
+                    self, isSurprising ? changed.surprising : changed, .rows, only: nil,
+                    chance?.isEmpty == true ? nil : chance)
+                for var loss in found.judgement.losses
+                where loss.rows > 0 && !losing.contains(loss.table)
+                    && !losses.contains(where: { $0.table == loss.table })
+                {
+                    loss.kind = kind
+                    losses.append(loss)
+                }
+            } catch let error as StepLimit.Reached {
+                throw error
+            } catch {
+                continue
+            }
+        }
+        return losses
     }
 
     /// Runs the migration over rows in a copy, and reads the tables that it may have changed.

@@ -172,21 +172,27 @@ struct MigrationRun {
         defer { try? small?.queue.close() }
         let trial = RowTrial(
             database: database, migrator: migrator, version: version,
-            renames: ScriptRenames(outline), tables: before.layouts(of: tables),
+            renames: ScriptRenames(outline), tables: before.layouts(of: tables, comparedIn: outline),
             conditionValues: outline.conditionValues)
+        let rows = trial
         var (facts, problems, failure) = facts(trial, small, outline, style)
         do {
             let trial = LossTrial(
                 database: database, migrator: migrator, version: version, outline: outline,
-                tables: tables.union(indexes), layouts: before.layouts(of: tables.union(indexes)),
+                tables: tables.union(indexes),
+                layouts: before.layouts(of: tables.union(indexes), comparedIn: outline),
                 unconcerned: unconcerned,
                 // Swift that reads a value as another type ends the process.
-                kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.allCases,
+                kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.suggested,
                 scripts: isFile(version) ? [outline.script] : [])
             var losses = try judge(trial, small)
             losses.losses = losses.losses.compactMap { remaining($0, of: trial) }
                 .map { explained($0, of: trial, small) }
             if failure == .steps { problems.append(stopped(outline)) }
+            if problems.isEmpty, isFile(version) {
+                let styles = failure == .other ? Self.plainStyles : [style]
+                problems += undecided(rows, small, outline, before, losses.tables, styles)
+            }
             return (facts, losses, problems)
         } catch is StepLimit.Reached {
             return (facts, nil, problems + [stopped(outline)])
@@ -324,6 +330,36 @@ struct MigrationRun {
             """)
     }
 
+    /// Returns a finding for each statement whose condition no generated row meets, or every one, so that no row tells what the
+    /// statement loses.
+    private func undecided(
+        _ trial: RowTrial, _ small: SmallDatabase?, _ outline: ScriptOutline, _ before: ReviewedSchema,
+        _ judged: Set<SQLName>, _ styles: [TableFilling.Style]
+    ) -> [ReviewFinding] {
+        let wanted = outline.statements.indices.compactMap { index in
+            outline.decisiveAnswer(at: index, before, judged: judged).map { (index, $0) }
+        }
+        guard !wanted.isEmpty, let conditions = ConditionTrial(outline) else { return [] }
+        let trials = [small.map { trial.inside($0.queue, $0.migrator) }, trial].compactMap(\.self)
+        let all = styles.lazy.flatMap { style in
+            trials.lazy.compactMap { try? $0.answers(conditions, over: style) }
+        }
+        guard let answers = all.first else { return [] }
+        return wanted.compactMap { index, wanted in
+            let found = answers[index] ?? ConditionTrial.Answers()
+            guard conditions.statements.contains(index), !(wanted ? found.isTrue : found.isFalse) else {
+                return nil
+            }
+            let problem =
+                wanted
+                ? "No generated row meets the WHERE, so nothing shows what the statement changes."
+                : "Every generated row meets the WHERE, so nothing shows what the statement leaves out."
+            return finding(
+                .untried, outline, outline.statements[index].line, "\(problem) \(ReviewRule.stepLimit.remedy)"
+            )
+        }
+    }
+
     /// What goes wrong over awkward rows.
     private enum Failure { case orphans, steps, other }
 
@@ -340,15 +376,22 @@ struct MigrationRun {
         } catch let error as MigrationError {
             let problem = brokenConstraint(error, outline)
             guard problem?.rule == .orphans else {
-                return (try? trial.run(over: .distinct), problem.map { [$0] } ?? [], .other)
+                return (plainFacts(trial), problem.map { [$0] } ?? [], .other)
             }
             let facts = try? trial.run(over: style, unchecked: outline.script)
             // Rows refer to missing rows as well if the rows that they refer to have got other keys.
             let isRenumbered = facts?.changedColumns.contains { $0.renumberedParent != nil } == true
             return (facts, isRenumbered ? [] : problem.map { [$0] } ?? [], .orphans)
         } catch {
-            return (try? trial.run(over: .distinct), [], error is StepLimit.Reached ? .steps : .other)
+            return (plainFacts(trial), [], error is StepLimit.Reached ? .steps : .other)
         }
+    }
+
+    /// The rows to run over where awkward ones make a migration fail.
+    private static let plainStyles = [TableFilling.Style.deciding, .distinct]
+
+    private func plainFacts(_ trial: RowTrial) -> RowFacts? {
+        Self.plainStyles.lazy.compactMap { try? trial.run(over: $0) }.first
     }
 
     /// Judges why a migration fails over rows.

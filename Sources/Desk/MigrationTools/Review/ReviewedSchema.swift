@@ -55,18 +55,17 @@ struct ReviewedSchema {
 
     /// Returns the layouts of tables, each after those that it refers to if possible.
     ///
-    /// A column that a trigger compares with a key of another table refers to it, so that the trigger finds generated rows.
-    func layouts(of names: Set<SQLName>) -> [TableLayout] {
+    /// A column that a trigger or a file compares with a key of another table refers to it, so that these find generated rows.
+    func layouts(of names: Set<SQLName>, comparedIn outline: ScriptOutline? = nil) -> [TableLayout] {
         var layouts = tables.filter { names.contains($0.key) }
-        for trigger in triggers.values.sorted(by: { $0.name < $1.name }) {
-            for comparison in trigger.comparisons {
-                let pair = [
-                    (comparison.table, comparison.column), (trigger.table, comparison.ownColumn),
-                ]
-                for ((child, column), (parent, key)) in zip(pair, pair.reversed())
-                where layouts[parent]?.primaryKey == [key] && child != parent {
-                    layouts[child]?.suppose(column, refersTo: key, of: parent)
-                }
+        let pairs =
+            triggers.values.sorted { $0.name < $1.name }.flatMap { trigger in
+                trigger.comparisons.map { [($0.table, $0.column), (trigger.table, $0.ownColumn)] }
+            } + (outline?.statements.flatMap(\.comparisons) ?? [])
+        for pair in pairs {
+            for ((child, column), (parent, key)) in zip(pair, pair.reversed())
+            where layouts[parent]?.isUnique([key]) == true && child != parent {
+                layouts[child]?.suppose(column, refersTo: key, of: parent)
             }
         }
         return TableLayout.parentsFirst(layouts.values)

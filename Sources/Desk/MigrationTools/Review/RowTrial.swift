@@ -11,8 +11,8 @@ struct RowTrial {
     let renames: ScriptRenames
     /// The tables that get rows.
     let tables: [TableLayout]
-    /// The values that the conditions of the migration name, by column.
-    let conditionValues: [SQLName: [DatabaseValue]]
+    /// The values that may decide the conditions of the migration.
+    let conditionValues: ConditionValues
 
     /// Returns the trial in a database with fewer tables, whose only migration is one that does nothing.
     func inside(_ database: DatabaseQueue, _ migrator: any MigrationRunner) -> RowTrial {
@@ -30,15 +30,8 @@ struct RowTrial {
     /// - Parameter script: the statements to run instead, whatever the foreign keys say.
     /// - Throws: `MigrationError`, if the migration fails over these rows.
     func run(over style: TableFilling.Style, unchecked script: SQLScript? = nil) throws -> RowFacts {
-        let copy = try DatabaseQueue(configuration: database.configuration)
+        let copy = try filledCopy(style)
         defer { try? copy.close() }
-        try database.backup(to: copy)
-        try copy.write { db in
-            try TableFilling.fill(
-                tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, including: conditionValues, db
-            )
-            try AutoincrementSequences.raise(db, by: Self.deletedRows)
-        }
         let before = try copy.writeWithoutTransaction { try Look($0, at: tables) }
         if let script {
             try copy.writeWithoutTransaction { db in
@@ -54,6 +47,27 @@ struct RowTrial {
             return try Look(db, at: TableLayout.fetchAll(db, of: Set(names)))
         }
         return RowFacts(from: before, to: after, renames)
+    }
+
+    /// Returns what the conditions of the migration are of the rows.
+    func answers(_ trial: ConditionTrial, over style: TableFilling.Style) throws -> [Int: ConditionTrial
+        .Answers]
+    {
+        let copy = try filledCopy(style)
+        defer { try? copy.close() }
+        return try StepLimit.watch(copy) { try copy.writeWithoutTransaction(trial.run) }
+    }
+
+    private func filledCopy(_ style: TableFilling.Style) throws -> DatabaseQueue {
+        let copy = try DatabaseQueue(configuration: database.configuration)
+        try database.backup(to: copy)
+        try copy.write { db in
+            try TableFilling.fill(
+                tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, including: conditionValues, db
+            )
+            try AutoincrementSequences.raise(db, by: Self.deletedRows)
+        }
+        return copy
     }
 }
 

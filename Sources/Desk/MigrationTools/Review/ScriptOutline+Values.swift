@@ -12,10 +12,14 @@ extension ScriptOutline {
         case expression
     }
 
-    /// The conditions of the statements that copy or update rows.
-    private var conditions: [ArraySlice<SQLScript.Token>] {
-        statements.filter { $0.copies || $0.updatedTable != nil }
-            .map { $0.tokens.drop { !["WHERE", "HAVING", "ON"].contains($0.keyword) } }
+    /// The conditions of the statements that copy, update or delete rows.
+    private var conditions: [[SQLScript.Token]] {
+        statements.filter(\.changesRows).flatMap { statement in
+            let rest = statement.tokens.drop { !["WHERE", "HAVING", "ON"].contains($0.keyword) }
+            let cases = statement.tokens.indices.filter { statement.tokens[$0].isWord("WHEN") }
+                .map { Array(statement.tokens[$0...].prefix { !$0.isWord("THEN") }) }
+            return [Array(rest)] + cases
+        }.filter { !$0.isEmpty }
     }
 
     /// The texts and numbers that these conditions name.
@@ -23,15 +27,20 @@ extension ScriptOutline {
         SQLLiterals(conditions.map { $0.map(\.keyword).joined(separator: " ") })
     }
 
-    /// The first texts and numbers that these conditions name, by the names beside which they stand: as many as rows can have.
-    var conditionValues: [SQLName: [DatabaseValue]] {
-        conditions.reduce(into: [:]) { all, condition in
-            let values = condition.compactMap(\.literal)
-            guard !values.isEmpty else { return }
-            for name in Set(condition.filter { $0.literal == nil }.map(\.name))
-            where all[name]?.count ?? 0 < TableFilling.mostExceptions {
-                all[name, default: []] += values.filter { all[name]?.contains($0) != true }
-            }
+    /// The values that may decide these conditions.
+    var conditionValues: ConditionValues {
+        ConditionValues(conditions, among: statements.filter(\.changesRows).flatMap(\.tokens))
+    }
+
+    /// True if a statement leaves out or deletes rows where a key is taken.
+    var resolvesConflicts: Bool {
+        statements.contains { statement in
+            guard statement.changesRows else { return false }
+            return statement.replacesRows
+                || zip(statement.tokens, statement.tokens.dropFirst()).contains { token, next in
+                    token.isWord("OR") && ["REPLACE", "IGNORE"].contains(next.keyword)
+                        || token.isWord("ON") && next.isWord("CONFLICT")
+                }
         }
     }
 
@@ -86,6 +95,9 @@ extension ScriptOutline.Rebuild {
 }
 
 extension ScriptOutline.Statement {
+    /// True if the statement copies, updates or deletes rows.
+    var changesRows: Bool { copies || updatedTable != nil || reducedTable != nil }
+
     /// The table that the statement updates.
     var updatedTable: SQLName? {
         guard tokens.opens(with: "UPDATE") || tokens.opens(with: "WITH"),
@@ -171,12 +183,6 @@ extension [SQLScript.Token] {
 }
 
 extension SQLScript.Token {
-    /// The text or the integer that the token is; nil if it is something else.
-    fileprivate var literal: DatabaseValue? {
-        guard isWord else { return keyword.hasPrefix("'") ? name.text.databaseValue : nil }
-        return Int64(keyword)?.databaseValue
-    }
-
     fileprivate init(name: SQLName) {
         self.init(.quotedName, name.sql)
     }

@@ -76,11 +76,11 @@ package struct CheckConstraint: Sendable {
         }
     }
 
-    private static func matching(like pattern: String) -> String {
+    static func matching(like pattern: String) -> String {
         pattern.replacingOccurrences(of: "_", with: "1").replacingOccurrences(of: "%", with: "a")
     }
 
-    private static func matching(glob pattern: String) -> String {
+    static func matching(glob pattern: String) -> String {
         pattern.replacing(#/\[([^\]^])[^\]]*\]/#) { String($0.output.1) }
             .replacing(#/\[\^[^\]]*\]/#, with: "~")
             .replacingOccurrences(of: "*", with: "a").replacingOccurrences(of: "?", with: "a")

@@ -21,7 +21,7 @@ package struct GeneratedRows {
         let nullable: Set<Int>
         let repeatable: Set<Int>
         /// The columns that refer to another table's.
-        let references: [(parent: SQLName, own: [Int], parentColumns: [SQLName])]
+        let references: [(parent: SQLName, own: [Int], parentColumns: [SQLName], isDeclared: Bool)]
         var rows: [[DatabaseValue]]
 
         /// Returns whether two rows differ in every value that is theirs alone.
@@ -33,7 +33,7 @@ package struct GeneratedRows {
     }
 
     /// The kinds of values that texts and numbers may have: a text that is parsed as a date is NULL for any other.
-    package enum Kind: CaseIterable, Sendable {
+    package indirect enum Kind: Equatable, Sendable {
         /// What the names and types of the columns suggest.
         case natural
         case numbers
@@ -42,7 +42,17 @@ package struct GeneratedRows {
         case json
         /// The values that the migration names.
         case literals
+        /// Values that decide the migration's conditions, of which each part has others.
+        case deciding(part: Int, among: Kind)
+        /// Texts of which two differ in their case, or in a space at the end.
+        case twins
+
+        /// The kinds whose values suggest a meaning.
+        static let suggested: [Kind] = [.natural, .numbers, .dates, .json, .literals]
     }
+
+    /// The number of rows of a table that may have values which a condition names: the others have none of them.
+    static let rowsOfConditions = rowsPerTable - 2
 
     package static let rowsPerTable = 8
 
@@ -140,11 +150,25 @@ package struct GeneratedRows {
     ///
     /// - Parameters:
     ///   - literals: the values that the migration names.
+    ///   - conditions: the values that decide the migration's conditions.
+    func of(
+        _ kind: Kind, naming literals: SQLLiterals, deciding conditions: ConditionValues
+    ) -> GeneratedRows {
+        switch kind {
+        case .deciding(let part, let others): of(others, naming: literals).deciding(conditions, part: part)
+        case .twins: withTwins
+        default: of(kind, naming: literals)
+        }
+    }
+
+    /// Returns the rows with other values, where the schema leaves a choice.
+    ///
+    /// - Parameters:
+    ///   - literals: the values that the migration names.
     ///   - isForCode: whether code reads the rows, which ends the process over a date that is none.
     package func of(
         _ kind: Kind, naming literals: SQLLiterals, isForCode: Bool = false
     ) -> GeneratedRows {
-        guard kind != .natural else { return self }
         let (texts, numbers) = (literals.texts, literals.numbers)
         let keys = Set(texts.flatMap(\.jsonKeys)).sorted()
         let offsets = Dictionary(zip(tables.map(\.name), 1...), uniquingKeysWith: { $1 })
@@ -170,6 +194,7 @@ package struct GeneratedRows {
                         case (.json, .text), (.json, .json):
                             "{\((keys + ["number"]).map { "\"\($0)\":\"\(number)\"" }.joined(separator: ","))}"
                                 .databaseValue
+                        case (.literals, _) where !isForCode && row >= Self.rowsOfConditions: nil
                         case (.literals, .text):
                             texts.element(row + column, of: row)?.databaseValue
                         case (.literals, .integer), (.literals, .real):
@@ -181,6 +206,46 @@ package struct GeneratedRows {
             }
         }
         return kind == .literals ? changed.renumbered(numbers.filter { $0 > 0 }) : changed
+    }
+
+    private func assignments(deciding conditions: ConditionValues) -> [[ConditionValues.Assignment]] {
+        tables.map { table in
+            let free = table.kinds.indices.compactMap { column in
+                table.kinds[column].map {
+                    (column, table.columns[column], $0, !table.repeatable.contains(column))
+                }
+            }
+            return conditions.assignments(to: free)
+        }
+    }
+
+    /// Returns the number of parts into which the rows go that decide conditions.
+    func parts(deciding conditions: ConditionValues) -> Int {
+        let most = assignments(deciding: conditions).map(\.count).max() ?? 0
+        return (most + Self.rowsOfConditions - 1) / Self.rowsOfConditions
+    }
+
+    private func deciding(_ conditions: ConditionValues, part: Int) -> GeneratedRows {
+        var copy = self
+        for (table, assignments) in assignments(deciding: conditions).enumerated() {
+            let chosen = assignments.dropFirst(part * Self.rowsOfConditions).prefix(Self.rowsOfConditions)
+            for (row, assignment) in zip(tables[table].rows.indices, chosen) {
+                for (column, value) in assignment { copy.tables[table].rows[row][column] = value }
+            }
+        }
+        return copy
+    }
+
+    /// The rows of which every other has the texts of the one before it but for their case, or a space at the end.
+    private var withTwins: GeneratedRows {
+        mapTables { table in
+            for column in table.kinds.indices where [.text, .identifier].contains(table.kinds[column]) {
+                for row in stride(from: 1, to: table.rows.count, by: 2) {
+                    guard let text = String.fromDatabaseValue(table.rows[row - 1][column]) else { continue }
+                    table.rows[row][column] = (row % 4 == 1 ? text.uppercased() : text + " ").databaseValue
+                }
+            }
+        }
     }
 
     /// The rows, of which one has nulls, and one the values of another, wherever the schema lets them.
@@ -260,7 +325,7 @@ package struct GeneratedRows {
         guard let parent = table(name), let first = parent.rows.first else { return nil }
         var isChanged = false
         let changed = mapTables { table in
-            for reference in table.references where reference.parent == name {
+            for reference in table.references where reference.parent == name && reference.isDeclared {
                 let key = reference.parentColumns.compactMap { parent.columns.firstIndex(of: $0) }
                 guard key.count == reference.own.count else { continue }
                 for row in table.rows.indices
@@ -303,7 +368,9 @@ extension GeneratedRows.Table {
         name = layout.name
         columns = layout.columns.map(\.name)
         key = positions(layout.primaryKey)
-        references = layout.references.map { ($0.parent, positions($0.columns), $0.parentColumns) }
+        references = layout.references.map {
+            ($0.parent, positions($0.columns), $0.parentColumns, $0.isDeclared)
+        }
         let keys = references.map(\.own)
         let together = keys.filter { $0.count > 1 }
         groups =
@@ -358,7 +425,7 @@ extension Array {
 
 extension String {
     /// The names in a path into JSON, such as `$.first`.
-    fileprivate var jsonKeys: [String] {
+    var jsonKeys: [String] {
         guard hasPrefix("$") || allSatisfy({ $0.isLetter || $0 == "_" }), count < 40 else { return [] }
         return split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
     }

@@ -53,10 +53,13 @@ enum GeneratedValue {
         }
     }
 
-    /// Returns whether a value is of the kind, as far as its storage class says.
+    /// Returns whether a value is of the kind, as far as its storage class and its beginning say.
     func holds(_ value: DatabaseValue) -> Bool {
         switch (self, value.storage) {
-        case (.integer, .int64), (.real, .int64), (.text, .string): true
+        case (.integer, .int64), (.real, .int64), (.text, .string), (.identifier, .string): true
+        case (.boolean, .int64(let number)): [0, 1].contains(number)
+        case (.day, .string(let text)), (.moment, .string(let text)): text.first?.isNumber == true
+        case (.json, .string(let text)): text.hasPrefix("{") || text.hasPrefix("[")
         default: false
         }
     }

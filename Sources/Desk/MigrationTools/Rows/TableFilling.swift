@@ -16,6 +16,8 @@ package struct TableFilling {
         case awkward
         /// Rows that differ in every value, without nulls and with gaps between their ids.
         case distinct
+        /// Distinct rows, and two more with each value that may decide a condition.
+        case deciding
         /// Distinct rows whose ids come in pairs of neighbours, such as 2 and 3.
         case paired
     }
@@ -46,11 +48,11 @@ package struct TableFilling {
 
     /// Adds rows to tables, of which each stands after those that it refers to.
     ///
-    /// - Parameter values: the values that two awkward rows each have, by column.
+    /// - Parameter values: the values that two awkward rows each have.
     @discardableResult
     static func fill(
         _ tables: [TableLayout], rowsPerTable: Int, seed: UInt64, style: Style,
-        including values: [SQLName: [DatabaseValue]] = [:], _ db: Database
+        including values: ConditionValues = ConditionValues(), _ db: Database
     ) throws -> [Refusal] {
         try tables.compactMap { table in
             var filling = TableFilling(table, seed: seed, style: style)
@@ -80,8 +82,10 @@ package struct TableFilling {
     /// The row before, for rows that repeat its values.
     private var previous: [DatabaseValue] = []
 
-    /// The values that two rows each have in one column, where they are otherwise distinct.
-    private var exceptions: [(column: Int, value: DatabaseValue)] = []
+    /// The values that two rows each have, where they are otherwise distinct.
+    private var exceptions: [ConditionValues.Assignment] = []
+    /// True if every row that others can refer to is referred to.
+    private var usesAllParents = false
 
     private init(_ table: TableLayout, seed: UInt64, style: Style) {
         self.table = table
@@ -92,11 +96,14 @@ package struct TableFilling {
 
     /// - Returns: the reason if the table has no rows; otherwise nil.
     private mutating func insert(_ count: Int, _ db: Database) throws -> String? {
-        ordinaryRows = count
         var refusal = "none was tried"
         var inserted = 0
         do {
             try prepare(db)
+            // Two rows at a time refer to the same one.
+            let mostParents = usesAllParents ? 2 * (parents.map(\.count).max() ?? 0) : 0
+            let count = max(count, min(mostParents, Self.mostRows))
+            ordinaryRows = count
             // Deferred foreign keys are checked in the end; if rows violate them, the table stays as it was.
             let couldCommit = !db.hasUnresolvedKeys
             try db.inSavepoint {
@@ -144,7 +151,9 @@ package struct TableFilling {
                     SELECT \(reference.parentColumns.sql) FROM \(reference.parent.inMain)
                     WHERE \(isThere) LIMIT 500
                     """)
-            parents.append((rows ?? []).map { Array($0.databaseValues) })
+            let found = (rows ?? []).map { Array($0.databaseValues) }
+            // Nothing says that every row is referred to.
+            parents.append(reference.isDeclared ? found : Array(found.prefix((found.count + 1) / 2)))
         }
         if let id = table.columns.first(where: \.isRowID) {
             let highest = try Int64.fetchOne(
@@ -158,21 +167,25 @@ package struct TableFilling {
 
     /// Chooses the columns that are null alone, and those that have a value: `WHERE hash IS NULL` and `WHERE state = 2` have
     /// to find rows with two titles.
-    private mutating func choose(from values: [SQLName: [DatabaseValue]]) {
-        guard style == .awkward else { return }
+    private mutating func choose(from values: ConditionValues) {
+        guard [.awkward, .deciding].contains(style) else { return }
         let free = table.columns.indices.filter { table.checks(of: table.columns[$0]).isEmpty }
-        let nulls = free.filter { !table.columns[$0].isRequired }.map { ($0, DatabaseValue.null) }
-        let named = free.filter { position in
-            !table.columns[position].isUnique
-                && !table.references.contains { $0.columns.contains(table.columns[position].name) }
-        }.flatMap { position in
-            (values[table.columns[position].name] ?? []).filter(kinds[position].holds).map { (position, $0) }
+        let nulls = free.filter { style == .awkward && !table.columns[$0].isRequired }.map {
+            [(column: $0, value: DatabaseValue.null)]
         }
-        exceptions = Array(nulls.prefix(Self.mostExceptions)) + Array(named.prefix(Self.mostExceptions))
+        let declared = table.references.filter(\.isDeclared)
+        let named = values.assignments(
+            to: free.map { ($0, table.columns[$0]) }.filter { _, column in
+                !declared.contains { $0.columns.contains(column.name) }
+            }.map { ($0, $1.name, kinds[$0], $1.isUnique) })
+        exceptions = nulls.prefix(Self.mostNulls) + named
+        usesAllParents = !values.isEmpty
     }
 
-    /// The number of exceptions of a table that has a great many columns.
-    static let mostExceptions = 24
+    /// The number of columns that are null alone, of a table that has a great many.
+    private static let mostNulls = 24
+    /// The number of rows of a table whose parents are many.
+    private static let mostRows = 500
 
     /// Returns the values of a row, by column; nil if it must refer to a row and there is none.
     private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
@@ -194,8 +207,7 @@ package struct TableFilling {
             }
         }
         if index >= ordinaryRows {
-            let exception = exceptions[(index - ordinaryRows) / 2]
-            values[exception.column] = exception.value
+            for (column, value) in exceptions[(index - ordinaryRows) / 2] { values[column] = value }
         }
         return values
     }
@@ -232,7 +244,7 @@ package struct TableFilling {
         switch style {
         case .typical: false
         case .awkward: index < Self.distinctRows || index >= ordinaryRows
-        case .distinct, .paired: true
+        case .distinct, .deciding, .paired: true
         }
     }
 
@@ -254,7 +266,7 @@ package struct TableFilling {
     private func id(_ number: Int64) -> DatabaseValue {
         switch style {
         case .typical: (nextID + number - 1).databaseValue
-        case .awkward, .distinct: (nextID + number * 7).databaseValue
+        case .awkward, .distinct, .deciding: (nextID + number * 7).databaseValue
         // Far from the ids that migrations give to rows of their own.
         case .paired:
             ((nextID + 4_001) / 2 * 2 + (number - 1) / 2 * 14 + (number - 1) % 2).databaseValue
@@ -320,7 +332,8 @@ package struct TableFilling {
         }
         // The first key takes the parents in turn, so that a table whose keys are unique together uses them
         // all.
-        return key == 0 ? choice[turn % choice.count] : random.pick(choice)
+        guard usesAllParents else { return key == 0 ? choice[turn % choice.count] : random.pick(choice) }
+        return key == 0 || turn.isMultiple(of: 2) ? choice[turn / 2 % choice.count] : random.pick(choice)
     }
 
     private func position(of column: SQLName) -> Int? {

@@ -1,0 +1,150 @@
+import TestSupport
+import Testing
+
+@testable import MigrationTools
+
+@Suite("A review of conditions", .timed)
+struct ConditionTests {
+    private static let note = """
+        CREATE TABLE note(
+            id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT, kind TEXT NOT NULL, active INTEGER NOT NULL,
+            created_at TEXT NOT NULL, day DATE NOT NULL, uuid TEXT NOT NULL, info_json TEXT NOT NULL, file BLOB NOT NULL);
+        CREATE TABLE trash(id INTEGER PRIMARY KEY, note INTEGER NOT NULL);
+        """
+    private static let folder = """
+        CREATE TABLE folder(
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL, state INTEGER NOT NULL, created_at TEXT NOT NULL);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, folder INTEGER NOT NULL REFERENCES folder(id));
+        CREATE INDEX note_folder ON note(folder);
+        """
+    private static let loose = """
+        CREATE TABLE folder(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, folder INTEGER NOT NULL);
+        """
+
+    /// Returns the rules of the findings.
+    private func rules(_ sql: String, after first: String = note) throws -> [String] {
+        try ReviewedMigrations(sql, after: first).review.findings.map(\.rule.name)
+            .filter { $0 != "needless-rebuild" }
+    }
+
+    private static let decisive = [
+        "active", "active = 12345", "id = 5", "length(title) > 1000", "title = ''", "kind >= 'zzz'",
+        "kind LIKE 'foo%'",
+        "created_at < '1990-01-01'", "created_at > '2090'", "day < '1990-01-01'",
+        "uuid = 'A0000000-0000-4000-8000-000000000001'", "json_extract(info_json, '$.state') = 'draft'",
+        "length(file) = 0", "kind IN ('a1', 'b1', 'c1', 'd1', 'e1', 'f1', 'g1', 'h1', 'i1')",
+        "active = 12345 AND kind = 'draft'", "id IN (SELECT note FROM trash)",
+        "EXISTS (SELECT 1 FROM trash AS t WHERE t.note = note.id)",
+    ]
+
+    @Test("finds values that an UPDATE overwrites where its condition holds", arguments: decisive)
+    func update(condition: String) throws {
+        #expect(try rules("UPDATE note SET body = NULL WHERE \(condition);") == ["changed-values"])
+    }
+
+    @Test("finds rows that a copy leaves out where its condition does not hold", arguments: decisive)
+    func copy(condition: String) throws {
+        let copy = """
+            CREATE TABLE n(
+                id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT, kind TEXT NOT NULL, active INTEGER NOT NULL,
+                created_at TEXT NOT NULL, day DATE NOT NULL, uuid TEXT NOT NULL, info_json TEXT NOT NULL, file BLOB NOT NULL);
+            """
+        let rest = "DROP TABLE note; ALTER TABLE n RENAME TO note;"
+        for words in [condition, "NOT (\(condition))"] {
+            #expect(
+                try rules("\(copy) INSERT INTO n SELECT * FROM note WHERE \(words); \(rest)") == [
+                    "lost-rows"
+                ],
+                "\(words)")
+        }
+    }
+
+    @Test(
+        "finds rows that are left without a parent which a DELETE names",
+        arguments: [
+            "state = 2", "id = 5", "name > 'zzz'", "length(name) > 1000", "created_at < '1990-01-01'",
+        ])
+    func orphans(condition: String) throws {
+        #expect(try rules("DELETE FROM folder WHERE \(condition);", after: Self.folder) == ["orphans"])
+    }
+
+    @Test("finds values that go in a case, and by a join with another table")
+    func otherForms() throws {
+        #expect(
+            try rules("UPDATE note SET body = CASE WHEN kind = 'draft' THEN NULL ELSE body END;")
+                == ["changed-values"])
+        #expect(
+            try rules("UPDATE note SET body = NULL FROM trash AS t WHERE t.note = note.id;")
+                == ["changed-values"])
+    }
+
+    @Test("says that no generated row meets a condition, where that may lose something")
+    func untried() throws {
+        let odd = "instr(title, char(7)) > 2 AND active % 97 = 13"
+        #expect(
+            try ReviewedMigrations("SELECT 1;\nUPDATE note SET body = NULL WHERE \(odd);", after: Self.note)
+                .findings
+                == [
+                    """
+                    2_b.sql:2: No generated row meets the WHERE, so nothing shows what the statement changes. Test it with an \
+                    app's rows. [untried]
+                    """
+                ])
+        #expect(
+            try rules("DELETE FROM folder WHERE instr(name, char(7)) > 2;", after: Self.folder) == ["untried"]
+        )
+        #expect(
+            try rules("-- allow: untried\nUPDATE note SET body = NULL WHERE \(odd);") == [])
+        // A DELETE says what it deletes, and a new column has nothing to lose.
+        #expect(try rules("DELETE FROM note WHERE \(odd);") == [])
+        #expect(
+            try rules("ALTER TABLE note ADD COLUMN mood TEXT; UPDATE note SET mood = 'odd' WHERE \(odd);")
+                == [])
+    }
+
+    @Test("says that every generated row meets the condition of a copy")
+    func untriedCopy() throws {
+        let sql = """
+            CREATE TABLE n(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            INSERT INTO n SELECT * FROM folder WHERE instr(name, char(7)) < 2;
+            DROP TABLE folder; ALTER TABLE n RENAME TO folder;
+            """
+        #expect(
+            try ReviewedMigrations(sql, after: Self.loose).findings == [
+                """
+                2_b.sql:2: Every generated row meets the WHERE, so nothing shows what the statement leaves out. Test it with \
+                an app's rows. [untried]
+                """
+            ])
+        let copy = "CREATE TABLE odd AS SELECT * FROM folder WHERE instr(name, char(7)) < 2;"
+        #expect(try rules(copy, after: Self.loose) == [])
+    }
+
+    @Test(
+        "finds nothing in the clean-up of rows that refer to no row",
+        arguments: [
+            "folder NOT IN (SELECT id FROM folder)",
+            "\"folder\" NOT IN (SELECT DISTINCT f.id FROM folder AS f)",
+            "NOT EXISTS (SELECT 1 FROM folder WHERE folder.id = note.folder)",
+            "NOT EXISTS (SELECT * FROM folder f WHERE id = note.folder)",
+            "(SELECT count(*) FROM folder f WHERE f.id = folder) = 0",
+        ])
+    func cleanUp(condition: String) throws {
+        #expect(try rules("DELETE FROM note WHERE \(condition);", after: Self.loose) == [])
+    }
+
+    @Test(
+        "finds rows that are replaced by others of the same name but for the case, or a space",
+        arguments: [
+            "UPDATE OR REPLACE tag SET name = lower(name);", "UPDATE OR REPLACE tag SET name = trim(name);",
+            """
+            CREATE TABLE n(id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT OR IGNORE INTO n SELECT id, lower(name) FROM tag;
+            DROP TABLE tag; ALTER TABLE n RENAME TO tag;
+            """,
+        ])
+    func conflicts(sql: String) throws {
+        let found = try rules(sql, after: "CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT UNIQUE);")
+        #expect(found.filter { $0 != "changed-values" } == ["lost-rows"])
+    }
+}
