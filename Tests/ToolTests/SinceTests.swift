@@ -67,6 +67,23 @@ struct SinceTests {
         #expect(try await clone.check().map { $0.hasSuffix("[edited]") } == [true])
     }
 
+    @Test("reports a baseline into which an edited file was squashed")
+    func squashedEdit() async throws {
+        let clone = try await GitClone()
+        try clone.write("CREATE TABLE a(x, y);", to: "1_a.sql")
+        #expect(try await clone.run("squash --before 2").status == 0)
+        #expect(
+            try await clone.check() == [
+                """
+                2_baseline.sql:1: error: It makes something else than the files on main that it replaces: table `a`: \
+                column `y` is missing after the files. Squash those files, and write a new migration for the edit. [edited]
+                """
+            ])
+        let other = try await GitClone()
+        #expect(try await other.run("squash --before 2").status == 0)
+        #expect(try await other.check() == [])
+    }
+
     @Test("allows an older or an edited file with a comment")
     func allowed() async throws {
         let clone = try await GitClone()

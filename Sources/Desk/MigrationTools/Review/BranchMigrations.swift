@@ -1,4 +1,6 @@
+import AppMigrations
 package import Foundation
+import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
 
@@ -22,13 +24,21 @@ package struct BranchMigrations: Sendable {
     ///
     /// A change that the branch made since the files parted from it is not theirs.
     ///
-    /// - Parameter current: the files of today, by name.
-    func findings(in current: [String: Data]) -> [ReviewFinding] {
+    /// - Parameters:
+    ///   - current: the files of today, by name.
+    ///   - configuration: how to open a database in which they run.
+    func findings(in current: [String: Data], configuration: Configuration) -> [ReviewFinding] {
         let branch = migrations(in: files)
         let today = migrations(in: current)
         let before = shared.map(migrations)
-        let baseline = today.keys.min().flatMap { today[$0] }.flatMap { Baseline(of: current[$0]) }
+        let first = today.keys.min().flatMap { today[$0] }
+        let baseline = first.flatMap { Baseline(of: current[$0]) }
         var findings: [ReviewFinding] = []
+        if let first, let baseline,
+            branch.values.allSatisfy({ Baseline(of: files[$0])?.versions != baseline.versions })
+        {
+            findings += differences(of: first, replacing: baseline, current[first] ?? Data(), configuration)
+        }
         for (version, file) in branch.sorted(by: { $0.key < $1.key }) {
             // The files that were squashed are not missed. A baseline that the branch has, too, may not be edited.
             if let baseline, baseline.versions.contains(version),
@@ -91,6 +101,49 @@ package struct BranchMigrations: Sendable {
                 It is on \(name), and missing here: devices that have it are at a version that no file has. Put it back, and \
                 undo its change in a new migration.
                 """)
+    }
+
+    /// Finds out whether a baseline that the branch does not have makes what the branch's files make.
+    ///
+    /// They may have been edited before they were squashed.
+    private func differences(
+        of file: String, replacing baseline: Baseline, _ contents: Data, _ configuration: Configuration
+    ) -> [ReviewFinding] {
+        let replaced = migrations(in: files).filter { baseline.versions.contains($0.key) }
+        func made(_ files: [SchemaVersion: String], _ contents: (String) -> Data?) throws -> DatabaseContents
+        {
+            let migrations = files.map { version, name in
+                SQLMigration(
+                    version: version, name: "\(version)",
+                    sql: String(decoding: contents(name) ?? Data(), as: UTF8.self))
+            }
+            let database = try DatabaseQueue(configuration: configuration)
+            defer { try? database.close() }
+            try SchemaMigrator(migrations: migrations, options: .unobserved).migrate(database)
+            return try database.writeWithoutTransaction(DatabaseContents.init)
+        }
+        do {
+            guard let version = baseline.versions.max() else { return [] }
+            let theirs = try made(replaced) { files[$0] }
+            let ours = try made([version: file]) { _ in contents }
+            let differences = theirs.differences(from: ours, calling: "the files", "the baseline")
+            guard !differences.isEmpty else { return [] }
+            return [
+                ReviewFinding(
+                    file: file, line: 1, rule: .edited,
+                    reason: """
+                        It makes something else than the files on \(name) that it replaces: \(differences.joined(separator: "; ")). \
+                        Squash those files, and write a new migration for the edit.
+                        """)
+            ]
+        } catch {
+            let problem = (error as? MigrationError)?.diagnostic.sentence ?? "\(error)"
+            return [
+                ReviewFinding(
+                    file: file, line: 1, rule: .untried,
+                    reason: "It was not compared with the files on \(name) that it replaces: \(problem)")
+            ]
+        }
     }
 
     /// Returns whether two contents have the same statements.

@@ -59,13 +59,18 @@ package struct FolderReview: Sendable {
             if entry.parsed.kind == .up { read(entry.fileName, in: directory) }
             if let down = entry.down { read(down, in: directory) }
         }
-        if let branch { findings += branch.findings(in: contents(of: set, in: directory)) }
+        let rules = try? CodeRules(in: directory)
+        if let branch {
+            findings += branch.findings(
+                in: contents(of: set, in: directory),
+                configuration: (rules?.standIns ?? StandIns()).configuration)
+        }
         reviewVersions(set, now: now)
         reviewDowns(set)
         for outline in outlines.values { findings += SQLiteFeature.findings(in: outline, oldest: oldest) }
         // The set can run only if all names are valid.
-        if let migrator = try? SchemaMigrator(sourcesIn: directory) {
-            let rules = try? CodeRules(in: directory)
+        let migrator = try? SchemaMigrator(sourcesIn: directory)
+        if let migrator {
             let run = run(migrator, rules)
             reviewGaps(migrator, in: directory)
             reviewStatements(of: set.entries.map(\.fileName), run)
