@@ -50,6 +50,19 @@ struct GapTests {
         #expect(try !severities(reviewed).contains { $0.contains("untried") })
     }
 
+    @Test(
+        "is every file where the names are not in order, though the project makes light of that",
+        arguments: ["3-c.sql", "2_c.sql"])
+    func names(file: String) throws {
+        let files = ["1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "DROP TABLE a;", file: "SELECT 1;"]
+        #expect(try !severities(files).contains { $0.contains("untried") })
+        for severity in ["warning", "off"] {
+            let rules = "malformed-name: \(severity)\ndouble-version: \(severity)"
+            let found = try severities(files.merging(["check.rules": rules]) { $1 })
+            #expect(found.filter { $0.contains("untried") } == ["\(file) untried error"])
+        }
+    }
+
     @Test("is not hidden by a file that is allowed and came first")
     func dependent() throws {
         let files = [

@@ -82,10 +82,21 @@ package struct FolderReview: Sendable {
             }
         } else {
             reviewStatements(of: set.entries.map(\.fileName), nil)
+            notRun = set.entries.map(\.fileName)
         }
         findings = findings.filter { outlines[$0.file]?.allows($0) != true }
         reviewComments()
         let severities = try ReviewSeverities(in: directory)
+        // An error about the names says enough.
+        let isSaid = severities.apply(to: findings).contains { finding in
+            [.malformedName, .doubleVersion].contains(finding.rule) && finding.severity == .error
+        }
+        if migrator == nil, !isSaid {
+            add(
+                .untried, (set.problems.first?.fileName ?? notRun.first) ?? "",
+                "No file was tried, because the names are not in order. Correct malformed names and double versions."
+            )
+        }
         let found = findings.map { $0.rule.isAboutGap ? $0.with(untried) : $0 }
         findings = severities.apply(to: found) + severities.findings
         findings.sort { ($0.file, $0.line, $0.rule.name) < ($1.file, $1.line, $1.rule.name) }
