@@ -156,6 +156,9 @@ struct CheckTests {
     func faraway() async throws {
         #expect(try await findings("-- allow: drop-table\n\nDROP TABLE shelf;").count == 1)
         #expect(try await findings("DROP TABLE shelf; -- allow: drop-table").count == 1)
+        #expect(try await findings("SELECT 1; -- allow: drop-table\nDROP TABLE shelf;").count == 1)
+        #expect(
+            try await findings("SELECT 1,\n2; -- allow: drop-table\n-- Old.\nDROP TABLE shelf;").count == 1)
         #expect(
             try await findings("-- allow: drop-tables\nSELECT 1;").first?.hasPrefix(
                 "3_c.sql:1: warning: There is no rule drop-tables. The rules are malformed-name, ") == true)

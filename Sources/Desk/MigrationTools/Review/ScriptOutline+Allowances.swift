@@ -9,14 +9,21 @@ extension ScriptOutline {
         guard finding.rule.scope == .statement else {
             return script.comments.contains { $0.precedesStatements && allows($0) }
         }
-        // The comments directly above the statement.
+        // The comments directly above the statement, but not what stands behind another one.
         let lines = Dictionary(grouping: script.comments, by: \.line)
         var line = finding.line - 1
-        while let comments = lines[line] {
+        while let comments = lines[line], !hasStatement(on: line) {
             if comments.contains(where: allows) { return true }
             line -= 1
         }
         return false
+    }
+
+    /// Returns whether a statement stands on a line, which has a comment.
+    private func hasStatement(on line: Int) -> Bool {
+        guard let statement = script.statements.last(where: { $0.line <= line }) else { return false }
+        return statement.line + script.wholeText(of: statement).utf8.count { $0 == UInt8(ascii: "\n") }
+            >= line
     }
 }
 
