@@ -134,6 +134,15 @@ struct ConditionTests {
         #expect(try rules("DELETE FROM note WHERE \(condition);", after: Self.loose) == [])
     }
 
+    @Test("finds nothing in the clean-up of rows to which none refers")
+    func unused() throws {
+        let words = "id NOT IN (SELECT folder FROM note)"
+        #expect(try rules("DELETE FROM folder WHERE \(words);", after: Self.folder) == [])
+        #expect(
+            try rules("DELETE FROM folder WHERE \(words) OR id > -9;", after: Self.folder)
+                == ["delete-without-where", "orphans"])
+    }
+
     @Test(
         "finds rows that are replaced by others of the same name but for the case, or a space",
         arguments: [

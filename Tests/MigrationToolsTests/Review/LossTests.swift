@@ -292,7 +292,7 @@ struct LossTests {
         #expect(
             review.findings.filter { $0.hasPrefix("3") } == [
                 """
-                3_c.sql:1: Column `price` of table `child` loses values: where id = -2, 3073 becomes NULL. Copy the values \
+                3_c.sql:1: Column `price` of table `child` loses values: where id = -2, 3065 becomes NULL. Copy the values \
                 first, or change only those that are meant. [changed-values]
                 """
             ])

@@ -330,7 +330,13 @@ private struct Kind {
             found != nil
                 && (found == base || zip(tried, without).contains { $1 == found && table.differ($0, row) })
         }.map(\.0)
-        return Set(lost.count == tried.count && !tried.isEmpty ? Array(table.rows.indices) : lost)
+        guard lost.count == tried.count, !tried.isEmpty else { return Set(lost) }
+        // The row to which the others refer cannot be left out, and may be there for that reason.
+        if referring != nil, var first = all.table(table.name) {
+            first.rows = Array(first.rows.prefix(1))
+            if base.keeps(first).isAll { return Set(lost) }
+        }
+        return Set(table.rows.indices)
     }
 
     /// Returns the number of rows that lose their values in some columns.
