@@ -54,7 +54,8 @@ extension SchemaAdoption {
                     "holds \(latest.identifier), but not \(missing.key), which version \(missing.value) contains"
                 )
             }
-            try checkFiles(of: migrator, upTo: latest.version, versions, merged)
+            try checkFiles(
+                of: migrator, upTo: latest.version, versions, merged.filter { held.contains($0.key) })
             return latest.version
         })
     }

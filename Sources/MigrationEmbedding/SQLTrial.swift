@@ -31,6 +31,8 @@ package struct SQLTrial {
                     return
                 }
                 do throws(SystemSQLite.Refusal) {
+                    // Each file begins with the settings of the connection, whatever the one before has set.
+                    try database.run("PRAGMA foreign_keys = 0")
                     if Redefinition.isAsked(by: sql) {
                         try Redefinition.run(sql, in: database)
                     } else {

@@ -92,6 +92,14 @@ struct GRDBAdoptionTests {
         #expect(try adopt([], by: split) == [])
     }
 
+    @Test("marks none because of a migration that has merged others, and that the database has not had")
+    func unknownFileBelowMerged() throws {
+        let adoption = SchemaAdoption.grdbMigrations(
+            means: ["createBook": 10, "addTitle": 30, "all": 40], merging: ["all": ["draft"]])
+        let error = try failure { _ = try adopt(["createBook", "addTitle"], by: adoption) }
+        #expect(error.message.hasPrefix("No identifier in `means:` stands for 20_b.sql"), "\(error)")
+    }
+
     @Test("marks files from before GRDB's migrator, and runs those after it")
     func earlierFile() throws {
         #expect(

@@ -19,7 +19,7 @@ struct ExportReplay {
     ///
     /// - Throws: `MigrationError`, if they differ.
     func check(_ configuration: Configuration) throws {
-        let ladder = try DatabaseQueue(configuration: configuration)
+        let ladder = try configuration.scratchDatabase()
         try compare(ladder, from: 0, "a new database")
         let distance = max(1, migrations.count / Self.starts)
         for (index, migration) in migrations.enumerated() {

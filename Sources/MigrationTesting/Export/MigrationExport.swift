@@ -51,7 +51,7 @@ public struct MigrationExport: Sendable {
         ignoring removed: Set<String> = [], configuration: Configuration = Configuration()
     ) throws {
         let runner = GRDBRunner(migrator)
-        let database = try DatabaseQueue(configuration: configuration)
+        let database = try configuration.scratchDatabase()
         let trial = ExportTrial(runner: runner, database: database)
         let first = version ?? Self.version(of: Date())
         guard first > 0 else {

@@ -97,7 +97,7 @@ public struct FixtureMaker: Sendable {
             // Old views and triggers may hold "text" (quirks.html, section 8).
             configuration.acceptsDoubleQuotedStringLiterals = true
             // In memory, so that a process that is killed leaves no file behind.
-            let target = try DatabaseQueue(configuration: configuration)
+            let target = try configuration.scratchDatabase()
             let interrupter = Interrupter(observing: progress)
             var report = FixtureReport()
             try database.read { source in

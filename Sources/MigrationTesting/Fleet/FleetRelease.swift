@@ -26,10 +26,21 @@ struct FleetRelease: Sendable {
     init(_ version: AppVersion, forms: [String: String], isLast: Bool, in database: DatabaseQueue) throws {
         self.version = version
         tables = try database.write { db in
-            try RowGenerator(rowsPerTable: 12).fill(db)
+            let refusals = try RowGenerator(rowsPerTable: 12).fill(db)
             return try forms.sorted { $0.key < $1.key }.compactMap { name, form in
-                guard try db.tableExists(name) else { return nil }
-                return try Table(db, name, form: isLast ? form : "true")
+                guard try db.tableExists(name) else {
+                    if isLast { throw FleetTableError(table: name, reason: "\(version) does not have it") }
+                    return nil
+                }
+                let table = try Table(db, name, form: isLast ? form : "true")
+                if table.samples.isEmpty {
+                    let refusal = refusals.first { $0.contains(name) }
+                    throw FleetTableError(
+                        table: name,
+                        reason: refusal
+                            ?? "no row that could be generated in \(version) is in the form \(form)")
+                }
+                return table
             }
         }
     }
@@ -41,7 +52,9 @@ struct FleetRelease: Sendable {
 extension FleetRelease.Table {
     init(_ db: Database, _ name: String, form: String) throws {
         let keys = try db.primaryKey(name).columns
-        guard keys.count == 1, let key = keys.first else { throw FleetTableError(table: name) }
+        guard keys.count == 1, let key = keys.first else {
+            throw FleetTableError(table: name, reason: "it has no primary key of one column")
+        }
         self.name = name
         self.key = key
         self.form = form
@@ -68,8 +81,7 @@ extension FleetRelease.Table {
 /// An error that says that a table cannot be synchronized.
 struct FleetTableError: Error, CustomStringConvertible {
     let table: String
+    let reason: String
 
-    var description: String {
-        "The table \(table) cannot be synchronized: it has no primary key of one column."
-    }
+    var description: String { "The table \(table) cannot be synchronized: \(reason)." }
 }

@@ -104,6 +104,11 @@ public struct SimulatedFleet {
     private func release(_ version: AppVersion) throws -> FleetRelease {
         let device = try SimulatedDevice(app)
         try device.launch(as: version)
+        guard FileManager.default.fileExists(atPath: file(in: device.folder).path) else {
+            throw MigrationError(
+                .misuse, "The app has made no file \(database) in its launch as \(version)",
+                remedy: "Pass the name of its database, in the folder that the closure gets.")
+        }
         return try FleetRelease(
             version, forms: forms, isLast: version == versions.last, in: open(in: device.folder))
     }

@@ -26,7 +26,7 @@ struct LockRun {
         of source: some MigrationSource, _ configuration: Configuration, seed: UInt64
     ) throws -> [LockRun] {
         let runner = source.orderedMigrations.runner
-        let database = try DatabaseQueue(configuration: configuration)
+        let database = try configuration.scratchDatabase()
         var before = try objects(of: database)
         return try runner.titles.map { title in
             let filled = try runner.trace(

@@ -60,10 +60,14 @@ struct LockedMigration: Equatable {
 
     /// Reads the text of a file; returns nil if it has another format.
     static func read(_ text: String) -> [LockedMigration]? {
-        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
-        guard lines.contains(format) else { return nil }
+        // Git may have changed how lines end. A text in a statement may hold what Unicode calls a line's end.
+        let all = text.replacingOccurrences(of: "\r\n", with: "\n").split(
+            separator: "\n", omittingEmptySubsequences: false
+        ).map(String.init)
+        let header = all.prefix { !$0.isEmpty }
+        guard header.contains(format) else { return nil }
         var migrations: [(title: String, lines: [LockLine])] = []
-        for line in lines where !line.hasPrefix("#") {
+        for line in all[header.endIndex...] where !line.isEmpty {
             if line.hasPrefix("  ") {
                 guard !migrations.isEmpty else { continue }
                 migrations[migrations.count - 1].lines.append(LockLine(String(line.dropFirst(2))))

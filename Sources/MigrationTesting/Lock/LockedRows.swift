@@ -18,7 +18,7 @@ struct LockedRows {
         of source: some MigrationSource, _ configuration: Configuration, _ runs: [LockRun]
     ) throws -> [[String]] {
         let runner = source.orderedMigrations.runner
-        let database = try DatabaseQueue(configuration: configuration)
+        let database = try configuration.scratchDatabase()
         let functions = try functions(after: runner, configuration)
         return try zip(runner.titles, runs).map { title, run in
             let rows = LockedRows(runner: runner, title: title, database: database, run: run)
@@ -45,7 +45,7 @@ struct LockedRows {
         func names(_ database: DatabaseQueue) throws -> Set<SQLName> {
             try database.read { Set(try SQLName.fetchAll($0, sql: "SELECT name FROM pragma_function_list")) }
         }
-        let database = try DatabaseQueue(configuration: configuration)
+        let database = try configuration.scratchDatabase()
         _ = try runner.run(database, upTo: nil)
         return try names(database).subtracting(names(DatabaseQueue()))
     }
@@ -62,7 +62,7 @@ struct LockedRows {
 
     /// Runs the migration over rows; returns nil if it fails over these.
     private func trial(over rows: GeneratedRows) throws -> Trial? {
-        let copy = try DatabaseQueue(configuration: database.configuration)
+        let copy = try database.configuration.scratchDatabase()
         defer { try? copy.close() }
         try database.backup(to: copy)
         let accepted = try rows.insert(into: copy)

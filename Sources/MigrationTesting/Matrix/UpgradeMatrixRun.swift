@@ -83,7 +83,7 @@ struct UpgradeMatrixRun {
     }
 
     private func database() throws -> DatabaseQueue {
-        try DatabaseQueue(configuration: matrix.configuration)
+        try matrix.configuration.scratchDatabase()
     }
 
     // MARK: Old databases

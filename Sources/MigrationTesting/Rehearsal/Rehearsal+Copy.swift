@@ -4,7 +4,8 @@ import GRDB
 import SchemaMigrations
 
 extension Rehearsal {
-    /// Copies a database, has the body rehearse on the copy, and removes the copy.
+    /// Copies a database, and those that the app attaches as it prepares a connection, has the body rehearse on the copy, and removes
+    /// the copies.
     ///
     /// - Throws: `MigrationError`, or the body's error.
     static func withCopy(
@@ -17,7 +18,10 @@ extension Rehearsal {
                 let configuration = database.configuration.forCopying()
                 let queue = try DatabaseQueue(path: file.path, configuration: configuration)
                 try database.backup(to: queue, progress: progress)
-                let result = Result { try body(queue) }
+                try queue.inDatabase {
+                    try AttachedDatabases.replaceByCopies(in: file.deletingLastPathComponent(), $0)
+                }
+                let result = Result { try AttachedDatabases.refusingOthers(on: queue) { try body(queue) } }
                 try queue.close()
                 return try result.get()
             }

@@ -1,10 +1,11 @@
 import AppMigrations
 import CMigrationSQLite
-import GRDB
+package import Foundation
+package import GRDB
 import MigrationDiagnostics
 
 /// The databases of a connection, of which those can be told that are attached later.
-struct AttachedDatabases {
+package struct AttachedDatabases {
     private let names: Set<SQLName>
 
     init(_ db: Database) throws { names = Set(try Self.fetchAll(db)) }
@@ -39,8 +40,7 @@ struct AttachedDatabases {
 
     /// Replaces each attached file by a database in memory that has the same tables, and no rows.
     static func replaceByEmptyOnes(in db: Database) throws {
-        let sql = "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp') AND file <> ''"
-        for name in try SQLName.fetchAll(db, sql: sql) {
+        for name in try fetchFiles(db) {
             let create = "CREATE TABLE "
             let tables = try String.fetchAll(
                 db,
@@ -59,8 +59,20 @@ struct AttachedDatabases {
         }
     }
 
+    /// Replaces each attached file by a copy.
+    package static func replaceByCopies(in folder: URL, _ db: Database) throws {
+        for (number, name) in try fetchFiles(db).enumerated() {
+            let copy = folder.appendingPathComponent("attached-\(number + 1).sqlite").path
+            try db.execute(sql: "VACUUM \(name.sql) INTO ?", arguments: [copy])
+            try db.execute(sql: "DETACH \(name.sql)")
+            try db.execute(sql: "ATTACH ? AS \(name.sql)", arguments: [copy])
+        }
+    }
+
     /// Runs the body while a connection can attach nothing more.
-    static func refusingOthers<Result>(on database: DatabaseQueue, _ body: () throws -> Result) throws
+    ///
+    /// - Throws: `MigrationError`, `undecided`, if a migration tries to, and what the body throws.
+    package static func refusingOthers<Result>(on database: DatabaseQueue, _ body: () throws -> Result) throws
         -> Result
     {
         try database.inDatabase { db in
@@ -75,9 +87,9 @@ struct AttachedDatabases {
             let place = (error as? MigrationError)?.diagnostic.place
             throw MigrationError(
                 .undecided, at: place,
-                "\(place == nil ? "a migration " : "")attaches a database, so it does not run to find out what schema it makes",
+                "\(place == nil ? "a migration " : "")attaches a database, which a trial must not change",
                 remedy: """
-                    Attach the database in `prepareDatabase` of the app's configuration: there, an empty one takes its place. \
+                    Attach the database in `prepareDatabase` of the app's configuration: trials put another one in its place. \
                     Nothing was changed.
                     """, underlyingError: error)
         }
@@ -89,6 +101,12 @@ struct AttachedDatabases {
         _ = app_migrations_limit_attached(db.sqliteConnection, limit + 1)
         defer { _ = app_migrations_limit_attached(db.sqliteConnection, limit) }
         return try body()
+    }
+
+    private static func fetchFiles(_ db: Database) throws -> [SQLName] {
+        try SQLName.fetchAll(
+            db,
+            sql: "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp') AND file <> ''")
     }
 
     private func others(_ db: Database) throws -> [SQLName] {

@@ -86,16 +86,22 @@ extension Configuration {
         return configuration
     }
 
-    /// Runs the body with an empty database in memory that has the app's configuration, for trials.
+    /// Opens an empty database in memory with the app's configuration, for trials.
     ///
-    /// Files that the app attaches as it prepares a connection are replaced by databases in memory, and others cannot be
-    /// attached: a trial neither changes them, nor waits for the connection that makes it.
+    /// Files that the app attaches as it prepares a connection are replaced by databases in memory: a trial neither changes them,
+    /// nor waits for the connection that makes it.
+    package func scratchDatabase() throws -> DatabaseQueue {
+        let scratch = try DatabaseQueue(configuration: forCopying())
+        try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(in: $0) }
+        return scratch
+    }
+
+    /// Runs the body with such a database, to which nothing more can be attached.
     ///
     /// - Throws: `MigrationError`, `undecided`, if a migration attaches a database, and what the body throws.
     package func withScratchDatabase<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
-        let scratch = try DatabaseQueue(configuration: forCopying())
+        let scratch = try scratchDatabase()
         defer { try? scratch.close() }
-        try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(in: $0) }
         return try AttachedDatabases.refusingOthers(on: scratch) { try body(scratch) }
     }
 }

@@ -131,4 +131,40 @@ struct SimulatedFleetTests {
             error.map { "\($0)" }
                 == "The table pair cannot be synchronized: it has no primary key of one column.")
     }
+
+    @Test("refuses a table that the app does not have, and a file that it does not make")
+    func missing() throws {
+        func failure(
+            _ database: String, _ table: String, sql: String = "CREATE TABLE entry(id TEXT PRIMARY KEY)"
+        )
+            -> String
+        {
+            let fleet = SimulatedFleet(versions: ["1.0"], database: database, tables: [table: "true"]) {
+                let database = try DatabaseQueue(path: $0.appendingPathComponent("a.sqlite").path)
+                let manager = try MigrationManager(
+                    currentVersion: $1, adopting: .newApp, store: .database(database))
+                manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+                    try db.execute(sql: sql)
+                }
+                try manager.migrate()
+            }
+            return #expect(throws: (any Error).self) { try fleet.failure() }.map { "\($0)" } ?? ""
+        }
+        #expect(
+            failure("a.sqlite", "entries")
+                == "The table entries cannot be synchronized: 1.0 does not have it.")
+        #expect(
+            failure("b.sqlite", "entry") == """
+                The app has made no file b.sqlite in its launch as 1.0. Pass the name of its database, in the folder that the \
+                closure gets.
+                """)
+        let refusing = failure(
+            "a.sqlite", "entry",
+            sql: """
+                CREATE TABLE entry(id TEXT PRIMARY KEY);
+                CREATE TRIGGER no BEFORE INSERT ON entry BEGIN SELECT raise(ABORT, 'never'); END
+                """)
+        #expect(refusing.hasPrefix("The table entry cannot be synchronized: "))
+        #expect(refusing.contains("never"), "\(refusing)")
+    }
 }

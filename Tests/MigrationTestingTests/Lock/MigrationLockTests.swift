@@ -60,6 +60,19 @@ struct MigrationLockTests {
 
     private func text() throws -> String { try String(contentsOf: lock.url, encoding: .utf8) }
 
+    @Test("can be read whatever identifiers and texts hold")
+    func oddCharacters() throws {
+        let migrations: [(String, Body)] = [
+            ("#1 create", { try $0.execute(sql: "CREATE TABLE book(title TEXT)") }),
+            ("#2 fill", { try $0.execute(sql: "INSERT INTO book VALUES ('a\u{2028}b\u{0B}c')") }),
+        ]
+        try lock.record(migrator(migrations))
+        try lock.verify(migrator(migrations))
+        // As git checks it out on Windows.
+        try Data(text().replacingOccurrences(of: "\n", with: "\r\n").utf8).write(to: lock.url)
+        try lock.verify(migrator(migrations))
+    }
+
     @Test("has the statements of each migration, and what it changes in the schema")
     func format() throws {
         try lock.record(migrator(Self.shipped))

@@ -51,6 +51,36 @@ struct DeferredMatrixTests {
         #expect(report.upgrades.allSatisfy { $0.rows == 20 })
     }
 
+    @Test("runs migrations that need them nowhere else")
+    func contraction() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "item", sql: "CREATE TABLE item(id INTEGER PRIMARY KEY, price REAL)"),
+            SQLMigration(version: 2, name: "cents", sql: "ALTER TABLE item ADD COLUMN cents INTEGER"),
+            SQLMigration(
+                version: 3, name: "contract",
+                sql: """
+                    CREATE TABLE new_item(id INTEGER PRIMARY KEY, cents INTEGER NOT NULL);
+                    INSERT INTO new_item SELECT id, cents FROM item; DROP TABLE item;
+                    ALTER TABLE new_item RENAME TO item
+                    """),
+        ])
+        let matrix = UpgradeMatrix(of: schema) { database, version in
+            let manager = try MigrationManager(
+                currentVersion: "3.0",
+                adopting: Adoption { version == 0 ? nil : version == 3 ? "3.0" : "1.0" }, store: .inMemory())
+            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
+            manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 2, in: database)
+            manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "item") { db, rows in
+                try db.execute(
+                    literal: "UPDATE item SET cents = ifnull(round(price * 100), 0) WHERE \(rows.condition)")
+            }
+            manager.whenMigratingToVersion("3.0", migrate: schema, upTo: 3, finishing: ["2.1"], in: database)
+            return manager
+        }
+        #expect(try matrix.run().upgrades.map(\.applied) == [2, 1, 0])
+    }
+
     private func problems(_ matrix: UpgradeMatrix) throws -> [String] {
         let error = try #require(throws: UpgradeMatrixError.self) { try matrix.run() }
         return error.description.split(separator: "\n").map(String.init)

@@ -4,6 +4,7 @@ import GRDB
 import MigrationTesting
 import SchemaMigrations
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("A rehearsal", .timed)
@@ -22,6 +23,37 @@ struct RehearsalTests {
         #expect(rehearsal.schemaChanges == ["table `a`: column `y` was added: without a type"])
         #expect(rehearsal.violations == [])
         #expect(try queue.read { db in try schema.pending(db) } == [2])
+    }
+
+    @Test("has copies of what the app attaches, and attaches no file itself")
+    func attached() throws {
+        let folder = try TemporaryFolder()
+        let shared = try folder.queue("shared.sqlite")
+        try shared.execute("CREATE TABLE entry(x); INSERT INTO entry VALUES ('theirs')")
+        var configuration = Configuration()
+        let path = folder.path("shared.sqlite")
+        configuration.prepareDatabase { try $0.execute(sql: "ATTACH ? AS shared", arguments: [path]) }
+        let queue = try folder.queue("app.sqlite", configuration)
+        let move = "INSERT INTO entry SELECT x FROM shared.entry; DELETE FROM shared.entry"
+        func schema(_ sql: String) throws -> SchemaMigrator {
+            try SchemaMigrator(migrations: [
+                SQLMigration(version: 1, name: "a", sql: "CREATE TABLE entry(x)"),
+                SQLMigration(version: 2, name: "b", sql: sql),
+            ])
+        }
+        try schema(move).migrate(queue, upTo: 1)
+        let rehearsal = try schema(move).rehearse(queue)
+        #expect(rehearsal.rows.map { [$0.before, $0.after] } == [[0, 1]])
+        #expect(try shared.strings("SELECT x FROM entry") == ["theirs"])
+
+        let plain = try folder.queue("app.sqlite")
+        let error = try #require(throws: MigrationError.self) {
+            try schema("ATTACH '\(path)' AS shared; \(move)").rehearse(plain)
+        }
+        #expect(error.message == "2_b.sql:1: attaches a database, which a trial must not change.")
+        #expect(try shared.strings("SELECT x FROM entry") == ["theirs"])
+        #expect(try schema(move).migrate(queue).applied == [2])
+        #expect(try queue.strings("SELECT x FROM entry") == ["theirs"])
     }
 
     @Test("measures the space that a migration takes, with its journal")

@@ -104,14 +104,14 @@ struct SchemaAdoptionTests {
         let files = [
             "1_a.sql": "CREATE TABLE a(x)",
             "2_copy.sql": "INSERT INTO a SELECT x FROM cache.note; DELETE FROM cache.note",
-            "3_b.sql": "CREATE TABLE b(x)",
+            "3_b.sql": "CREATE TABLE b(x)", "4_vacuum.sql": "-- migrations: transaction=none\nVACUUM",
         ]
         let schema = try SchemaMigrator(
             directory: folder.folder(files),
             options: SchemaOptions(differentSchemas: .refuse, busyTimeout: .milliseconds(200)),
             adopting: .matchingSchema)
-        #expect(try queue.read { try schema.pending($0) } == [3])
-        #expect(try schema.migrate(queue).applied == [3])
+        #expect(try queue.read { try schema.pending($0) } == [3, 4])
+        #expect(try schema.migrate(queue).applied == [3, 4])
         #expect(try cache.strings("SELECT x FROM note") == ["kept"])
     }
 
@@ -141,8 +141,8 @@ struct SchemaAdoptionTests {
         #expect(error.code == .undecided)
         #expect(
             error.description == """
-                \(title): attaches a database, so it does not run to find out what schema it makes. Attach the database in \
-                `prepareDatabase` of the app's configuration: there, an empty one takes its place. Nothing was changed.
+                \(title): attaches a database, which a trial must not change. Attach the database in \
+                `prepareDatabase` of the app's configuration: trials put another one in its place. Nothing was changed.
                 """)
         #expect(try old.strings("SELECT x FROM note") == ["kept"])
 
@@ -152,7 +152,7 @@ struct SchemaAdoptionTests {
         #expect(
             report.warnings == [
                 """
-                The schema was not compared: \(title): attaches a database, so it does not run to find out what schema it makes
+                The schema was not compared: \(title): attaches a database, which a trial must not change
                 """
             ])
     }

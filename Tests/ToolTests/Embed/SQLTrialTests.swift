@@ -40,6 +40,23 @@ struct SQLTrialTests {
         #expect(!FileManager.default.fileExists(atPath: tool.output.path))
     }
 
+    @Test("each file with the settings of the connection, whatever the one before has set")
+    func settings() async throws {
+        let tool = try EmbedTool([
+            "1_a.sql": """
+            CREATE TABLE author(id INTEGER PRIMARY KEY); CREATE TABLE book(author REFERENCES author(id));
+            INSERT INTO author VALUES (1); INSERT INTO book VALUES (1); PRAGMA foreign_keys = ON;
+            """,
+            "2_b.sql": """
+            CREATE TABLE author_new(id INTEGER PRIMARY KEY, name); INSERT INTO author_new(id) SELECT id FROM author;
+            DROP TABLE author; ALTER TABLE author_new RENAME TO author;
+            """,
+        ])
+        let run = try await tool()
+        #expect(run.errors == "")
+        #expect(run.status == 0)
+    }
+
     @Test(
         "up to what it cannot run, and says so",
         arguments: [

@@ -16,7 +16,7 @@ package enum Compatibility {
     package static func problems(
         of before: DatabaseQueue, migrate: (DatabaseQueue) throws -> Void
     ) throws -> [String] {
-        let after = try DatabaseQueue(configuration: before.configuration)
+        let after = try before.configuration.scratchDatabase()
         try before.backup(to: after)
         try migrate(after)
         let problems = try before.read { old in

@@ -23,8 +23,8 @@ package struct OlderAppTrial {
         _ before: DatabaseQueue, hasRows: Bool, migrate: (DatabaseQueue) throws -> Void
     ) throws {
         let configuration = before.configuration
-        older = try DatabaseQueue(configuration: configuration)
-        newer = try DatabaseQueue(configuration: configuration)
+        older = try configuration.scratchDatabase()
+        newer = try configuration.scratchDatabase()
         try before.backup(to: older)
         if hasRows {
             try older.write {
@@ -68,7 +68,7 @@ package struct OlderAppTrial {
     }
 
     private func insertions(_ tables: [TableLayout]) throws -> String? {
-        let other = try DatabaseQueue(configuration: older.configuration)
+        let other = try older.configuration.scratchDatabase()
         try older.backup(to: other)
         let more = try other.write { db in
             _ = try TableFilling.fillAll(db, rowsPerTable: 8, seed: 5, style: .distinct)

@@ -19,7 +19,7 @@ struct AllowedLosses {
         let outline = ScriptOutline(try migration.script())
         firstLine = outline.script.statements.first?.line ?? 1
         let all = try SchemaMigrator(migrations: before + [migration])
-        let database = try DatabaseQueue(configuration: configuration)
+        let database = try configuration.scratchDatabase()
         defer { try? database.close() }
         try migrator?.migrate(database)
         var run = MigrationRun(all, database)

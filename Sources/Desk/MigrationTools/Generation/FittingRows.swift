@@ -58,7 +58,7 @@ struct FittingRows {
     private func misfits(among db: Database) throws -> [Misfit] {
         var configuration = db.configuration
         configuration.foreignKeysEnabled = false
-        let scratch = try DatabaseQueue(configuration: configuration)
+        let scratch = try configuration.scratchDatabase()
         return try scratch.writeWithoutTransaction { scratch in
             for object in generated.result.objects where object.type == "table" && !object.isVirtual {
                 try scratch.execute(sql: object.sql)

@@ -34,7 +34,7 @@ struct GenerationTrial {
     ) throws {
         var configuration = configuration
         configuration.foreignKeysEnabled = false
-        queue = try DatabaseQueue(configuration: configuration)
+        queue = try configuration.scratchDatabase()
         try migrator?.migrate(queue)
         (before, rows, misfits) = try queue.writeWithoutTransaction { db in
             try fill(db)

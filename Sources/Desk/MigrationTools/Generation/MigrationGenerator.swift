@@ -38,7 +38,7 @@ package struct MigrationGenerator {
         var configuration = configuration
         configuration.foreignKeysEnabled = false
         let wanted = try file.database(configuration).read(SchemaDescription.init)
-        let queue = try DatabaseQueue(configuration: configuration)
+        let queue = try configuration.scratchDatabase()
         try self.migrator?.migrate(queue)
         let old: SchemaDescription
         (self.renames, old, generated, back) = try queue.writeWithoutTransaction { db in
@@ -190,7 +190,7 @@ package struct MigrationGenerator {
     package func isCompatible() throws -> Bool {
         // No app works with a database that has no tables.
         guard let migrator else { return false }
-        let before = try DatabaseQueue(configuration: configuration)
+        let before = try configuration.scratchDatabase()
         try migrator.migrate(before)
         let all = try SchemaMigrator(
             migrations: migrator.migrations + files.migrations(from: nextVersion))

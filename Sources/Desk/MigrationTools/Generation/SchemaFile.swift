@@ -62,7 +62,7 @@ package struct SchemaFile: Sendable {
     ///
     /// - Throws: `MigrationError`, with file and line, if SQLite refuses a statement.
     func database(_ configuration: Configuration) throws -> DatabaseQueue {
-        let queue = try DatabaseQueue(configuration: configuration)
+        let queue = try configuration.scratchDatabase()
         try MigrationError.mapErrors {
             try queue.writeWithoutTransaction {
                 try script.run(

@@ -24,7 +24,7 @@ struct SchemaProblem {
     ) throws -> [SchemaProblem] {
         var configuration = configuration
         configuration.foreignKeysEnabled = false
-        return try DatabaseQueue(configuration: configuration).writeWithoutTransaction { db in
+        return try configuration.scratchDatabase().writeWithoutTransaction { db in
             var problems: [SchemaProblem] = []
             func run(_ sql: String, for object: SchemaObject) throws {
                 do {

@@ -51,7 +51,7 @@ struct TableRedefinition {
     private static func isPossible(_ object: SchemaObject, in schema: SchemaDescription) -> Bool {
         var configuration = schema.configuration
         configuration.foreignKeysEnabled = false
-        guard let database = try? DatabaseQueue(configuration: configuration) else { return false }
+        guard let database = try? configuration.scratchDatabase() else { return false }
         defer { try? database.close() }
         let result = try? database.writeWithoutTransaction { db in
             // What the table does not need may fail.

@@ -117,7 +117,7 @@ package struct BranchMigrations: Sendable {
                     version: version, name: "\(version)",
                     sql: String(decoding: contents(name) ?? Data(), as: UTF8.self))
             }
-            let database = try DatabaseQueue(configuration: configuration)
+            let database = try configuration.scratchDatabase()
             defer { try? database.close() }
             try SchemaMigrator(migrations: migrations, options: .unobserved).migrate(database)
             return try database.writeWithoutTransaction(DatabaseContents.init)

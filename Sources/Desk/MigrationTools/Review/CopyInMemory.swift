@@ -1,4 +1,5 @@
 import GRDB
+import SchemaMigrations
 
 /// A database in memory that becomes a copy of others, one after the other: to open one takes longer than to copy it.
 final class CopyInMemory {
@@ -13,7 +14,7 @@ final class CopyInMemory {
 
     /// Returns a copy of a database, in the place of the last one.
     func copy(of database: DatabaseQueue) throws -> DatabaseQueue {
-        let copy = try copy ?? DatabaseQueue(configuration: database.configuration)
+        let copy = try copy ?? database.configuration.scratchDatabase()
         self.copy = copy
         try database.backup(to: copy)
         return copy

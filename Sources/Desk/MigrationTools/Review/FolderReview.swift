@@ -196,7 +196,7 @@ package struct FolderReview: Sendable {
     /// - Returns: what was found out about each file that ran.
     private mutating func run(_ migrator: SchemaMigrator, _ rules: CodeRules?) -> MigrationRun? {
         let standIns = rules?.standIns ?? StandIns()
-        guard let database = try? DatabaseQueue(configuration: standIns.configuration) else { return nil }
+        guard let database = try? standIns.configuration.scratchDatabase() else { return nil }
         defer { try? database.close() }
         let unreadable = Set(
             findings.filter { [.unreadableFile, .refusedStatement].contains($0.rule) }.map(\.file))

@@ -262,7 +262,7 @@ struct MigrationRun {
         let schema = looks[index - 1].schema
         let tables = schema.tables(concernedBy: [loss.table])
         guard looks.allSatisfy({ isFile($0.version) }), !trial.scripts.isEmpty else {
-            let earlier = try DatabaseQueue(configuration: database.configuration)
+            let earlier = try database.configuration.scratchDatabase()
             defer { try? earlier.close() }
             _ = try migrator.run(earlier, upTo: looks[index - 1].version)
             return try trial.since(earlier, [], tables: schema.layouts(of: tables), for: loss)

@@ -98,7 +98,7 @@ struct ReviewedSchema {
     func canRedefine(_ table: SQLName, asIn later: ReviewedSchema) -> Bool {
         guard let old = object(of: table), let new = later.object(of: table),
             !old.isSame(as: new, names: old.names.union(new.names)),
-            let database = try? DatabaseQueue(configuration: configuration)
+            let database = try? configuration.scratchDatabase()
         else { return false }
         defer { try? database.close() }
         let result = try? database.writeWithoutTransaction { db in
@@ -180,7 +180,7 @@ struct ReviewedSchema {
                 && (object.type != "view" || object.names.isDisjoint(with: tables))
         }
         let order = ["table", "index", "view", "trigger"]
-        let small = try DatabaseQueue(configuration: configuration)
+        let small = try configuration.scratchDatabase()
         try begin(small)
         try small.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")

@@ -59,7 +59,7 @@ struct RowTrial {
     }
 
     private func filledCopy(_ style: TableFilling.Style) throws -> DatabaseQueue {
-        let copy = try DatabaseQueue(configuration: database.configuration)
+        let copy = try database.configuration.scratchDatabase()
         try database.backup(to: copy)
         try copy.write { db in
             try TableFilling.fill(

@@ -32,7 +32,7 @@ package struct TracedReview {
         configuration: Configuration
     ) throws {
         self.runner = runner
-        let database = try DatabaseQueue(configuration: configuration)
+        let database = try configuration.scratchDatabase()
         var run = MigrationRun(runner, database, synchronized: SynchronizedTables(synchronized))
         var found: [ReviewFinding] = []
         for title in runner.titles {

@@ -66,7 +66,7 @@ package struct GeneratedRows {
     package init(
         for names: Set<SQLName>, _ layouts: [TableLayout]? = nil, in database: DatabaseQueue
     ) throws {
-        let copy = try DatabaseQueue(configuration: database.configuration)
+        let copy = try database.configuration.scratchDatabase()
         defer { try? copy.close() }
         try database.backup(to: copy)
         (tables, refusals) = try copy.writeWithoutTransaction { db in

@@ -28,7 +28,7 @@ struct DayTrial {
             configuration.prepareDatabase { db in
                 for function in try Self.functions(now) { db.add(function: function) }
             }
-            let database = try DatabaseQueue(configuration: configuration)
+            let database = try configuration.scratchDatabase()
             try migrator.migrate(database, progress: progress)
             return try database.writeWithoutTransaction(DatabaseContents.init)
         }

@@ -80,7 +80,7 @@ package struct SnapshotWriter {
     /// - Throws: `MigrationError`, which says where they differ.
     package func verify(_ url: URL) throws {
         let differences = try MigrationError.mapErrors {
-            let snapshot = try DatabaseQueue(configuration: configuration)
+            let snapshot = try configuration.scratchDatabase()
             try migrator.with(snapshot: url).migrate(snapshot, progress: progress)
             let fromSnapshot = try snapshot.writeWithoutTransaction(DatabaseContents.init)
             let fromReplay = try replayed().writeWithoutTransaction(DatabaseContents.init)
@@ -94,7 +94,7 @@ package struct SnapshotWriter {
 
     /// Runs all migrations on an empty database in memory.
     private func replayed() throws -> DatabaseQueue {
-        let database = try DatabaseQueue(configuration: configuration)
+        let database = try configuration.scratchDatabase()
         try migrator.with(snapshot: nil).migrate(database, progress: progress)
         return database
     }

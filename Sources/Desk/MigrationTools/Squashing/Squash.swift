@@ -78,7 +78,7 @@ package struct Squash {
             [migration.title, "\(migration.title.dropLast(4)).down.sql"].filter(folder.contains)
         }
         let (replayed, below) = (
-            try DatabaseQueue(configuration: configuration), try DatabaseQueue(configuration: configuration)
+            try configuration.scratchDatabase(), try configuration.scratchDatabase()
         )
         (self.replayed, self.below) = (replayed, below)
         let options = SchemaOptions.unobserved
@@ -141,7 +141,7 @@ package struct Squash {
 
     /// Runs both sets on a fresh install, and on a database at every version from the baseline's on.
     private mutating func verify() throws {
-        let begun = try DatabaseQueue(configuration: configuration)
+        let begun = try configuration.scratchDatabase()
         try squashed.migrate(begun, upTo: version)
         try compare(replayed, begun, "a fresh install at version \(version)")
         let later = all.migrations.filter { $0.version > version }
@@ -166,7 +166,7 @@ package struct Squash {
 
     /// Runs both sets on a copy with rows in every table.
     private mutating func verify(at version: SchemaVersion, upTo target: SchemaVersion?) throws {
-        let copy = try DatabaseQueue(configuration: configuration)
+        let copy = try configuration.scratchDatabase()
         try replayed.backup(to: copy)
         let trial = try Trial(all, squashed, on: copy, upTo: target)
         let reports = trial.applied.map { $0 ?? "an error" }
@@ -231,7 +231,7 @@ extension Squash {
             try one.write {
                 _ = try TableFilling.fillAll($0, rowsPerTable: Squash.rowsPerTable, seed: 1)
             }
-            let other = try DatabaseQueue(configuration: one.configuration)
+            let other = try one.configuration.scratchDatabase()
             try one.backup(to: other)
             applied = [(all, one), (squashed, other)].map { set, database in
                 let report = try? set.migrate(database, upTo: target)

@@ -16,7 +16,7 @@ extension StandIns {
                 .misuse, "Table \(table.quoted) is WITHOUT ROWID, and in the order of a collation of the app",
                 remedy: "Let the app, or its tests, do this: the library has it as well.")
         }
-        let copy = try DatabaseQueue(configuration: database.configuration.forCopying())
+        let copy = try database.configuration.scratchDatabase()
         try database.backup(to: copy)
         do {
             try copy.writeWithoutTransaction { try $0.execute(sql: "REINDEX") }

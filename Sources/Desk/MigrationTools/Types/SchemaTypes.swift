@@ -38,7 +38,7 @@ package struct SchemaTypes: Sendable {
         if let unknown = versions.subtracting(known.map(\.version)).min() {
             throw Self.unknown("\(unknown)", known.map { "\($0.version)" })
         }
-        let queue = try DatabaseQueue(configuration: configuration)
+        let queue = try configuration.scratchDatabase()
         let replay = migrator.with(snapshot: nil)
         schemas = try MigrationError.mapErrors {
             try known.filter { versions.contains($0.version) }.map { migration in
@@ -62,7 +62,7 @@ package struct SchemaTypes: Sendable {
         try Self.check(name)
         let known = migrator.migrations
         if let unknown = versions.subtracting(known).min() { throw Self.unknown(unknown, known) }
-        let queue = try DatabaseQueue(configuration: configuration)
+        let queue = try configuration.scratchDatabase()
         schemas = try known.filter(versions.contains).map { version in
             try migrator.migrate(queue, upTo: version)
             return try queue.read { try TypedSchema($0, version: version, mapping: mapping) }

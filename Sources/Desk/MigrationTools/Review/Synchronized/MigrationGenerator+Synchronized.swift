@@ -15,7 +15,7 @@ extension MigrationGenerator {
         if isSynchronized { synchronized.add(generatedTables) }
         guard !synchronized.names.isEmpty else { return [] }
         let added = files.migrations(from: nextVersion)
-        let database = try DatabaseQueue(configuration: configuration)
+        let database = try configuration.scratchDatabase()
         defer { try? database.close() }
         try migrator?.migrate(database)
         var run = MigrationRun(
