@@ -39,6 +39,7 @@ docs: ## build the documentation into the folder site
 check: setup ## lint the code and the files, and check what Apple's systems have and compile
 	@$(SWIFT) format lint --strict --recursive $(SOURCES)
 	@Scripts/check.sh
+	@$(SWIFT) build -q -c release --target AppMigrations
 	@SWIFT='$(SWIFT)' Scripts/availability.sh
 	@SWIFT='$(SWIFT)' Scripts/apple-branches.sh libraries
 

@@ -13,6 +13,15 @@
 #include <sys/syscall.h>
 #endif
 
+int64_t app_migrations_changed(const void *status) {
+#if defined(__APPLE__)
+    struct timespec time = ((const struct stat *)status)->st_ctimespec;
+#else
+    struct timespec time = ((const struct stat *)status)->st_ctim;
+#endif
+    return (int64_t)((uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec);
+}
+
 int app_migrations_create(const char *path, int flags, int mode) {
 #if defined(__APPLE__) && TARGET_OS_IPHONE
     // sys/cprotect.h of the kernel: class C is completeUntilFirstUserAuthentication.

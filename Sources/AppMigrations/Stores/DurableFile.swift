@@ -322,15 +322,10 @@ struct FileState: Equatable, Sendable {
     /// Returns nil if the file was changed just now: another change could follow in the same tick of the file system's
     /// clock, and leave no trace.
     private init?(_ status: stat) {
-        #if canImport(Darwin)
-            let time = status.st_ctimespec
-        #else
-            let time = status.st_ctim
-        #endif
         device = UInt64(truncatingIfNeeded: status.st_dev)
         node = UInt64(status.st_ino)
         size = Int64(status.st_size)
-        changed = .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        changed = withUnsafePointer(to: status) { .nanoseconds(app_migrations_changed($0)) }
         // Nothing but the system sets this time, not even whoever restores a backup.
         guard changed + Self.precision < .seconds(Date().timeIntervalSince1970) else { return nil }
     }
