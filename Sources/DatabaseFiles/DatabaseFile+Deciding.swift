@@ -44,7 +44,7 @@ extension DatabaseFile {
 
     /// Notes in the database that it is where it belongs, so that what stands elsewhere cannot stop a launch.
     ///
-    /// - Returns: false if it cannot be opened.
+    /// - Returns: false if that cannot be written there, and the others have to give way.
     private func mark(_ place: DatabasePlace) throws -> Bool {
         try at(place.url) {
             do {
@@ -55,7 +55,7 @@ extension DatabaseFile {
                     try queue.write { try MoveMark.write(movedTo: place.url, $0) }
                 }
                 return true
-            } catch let error where error.saysThatFileIsUnreadable {
+            } catch let error where Obstacle(error) != .inUse && !(error is CancellationError) {
                 return false
             }
         }

@@ -37,6 +37,11 @@ extension RunInput {
             do {
                 let states = try look()
                 let next = try plan(asking(run.journal.states(after: states), before: run.next))
+                if run.asksForNext {
+                    // What else is needed by then, later steps may still do.
+                    run.skipNext(unlessIn: next)
+                    continue
+                }
                 if let error = next.stillNeeded(among: run.tally.completed) { throw error }
                 guard next.works != run.worksLeft || run.journal.hasLostRecord(among: states) else {
                     continue
@@ -85,6 +90,9 @@ final class LaunchRun: Run {
     /// The index of the step before which the plan was looked at last.
     private var looked: Int?
 
+    /// True if all that has to be found out is whether the next step is still needed.
+    private(set) var asksForNext = false
+
     /// The step that comes next.
     var next: LaunchPlan.PendingStep? { index < plan.pending.count ? plan.pending[index] : nil }
 
@@ -106,6 +114,7 @@ final class LaunchRun: Run {
             journal.endStaleStarts()
         }
         let count = plan.pending.count { $0.step.kind != .versionChange }
+        asksForNext = false
         while let pending = next {
             if asksBefore(pending) { return true }
             index += 1
@@ -130,8 +139,14 @@ final class LaunchRun: Run {
     private func asksBefore(_ pending: LaunchPlan.PendingStep) -> Bool {
         defer { looked = index }
         guard looked != index, input.registration.hasConditions else { return false }
-        return !pending.step.finishing.isEmpty
-            || index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
+        if !pending.step.finishing.isEmpty { return true }
+        asksForNext = index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
+        return asksForNext
+    }
+
+    /// Leaves the next step out, unless a plan that was made since has it.
+    func skipNext(unlessIn plan: LaunchPlan) {
+        if let next, !plan.works.contains(self.plan.work(of: next)) { index += 1 }
     }
 
     /// Returns true if a step that has run may have changed what databases hold, and one of them, or the end, comes next.

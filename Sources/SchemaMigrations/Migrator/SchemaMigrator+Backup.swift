@@ -52,14 +52,16 @@ extension SchemaMigrator {
         }
     }
 
-    /// Returns the copy with the page size of the database, if that is in WAL mode, in which it cannot take it from the copy
+    /// Returns the copy with the page size of the database, if that is in WAL mode or in memory, and so cannot take it from the copy
     /// (c3ref/backup_finish.html).
     ///
     /// A `VACUUM` in place would number rows anew that have no key (lang_vacuum.html), to which the app's own rows may refer.
     private static func givingPageSize(of db: Database, to copy: DatabaseQueue) throws -> DatabaseQueue {
         let size = try db.pragma("main.page_size")
-        let isWAL = try String.fetchOne(db, sql: "PRAGMA main.journal_mode") == "wal"
-        guard isWAL, try copy.inDatabase({ try $0.pragma("main.page_size") }) != size else { return copy }
+        let mode = try String.fetchOne(db, sql: "PRAGMA main.journal_mode")
+        guard mode == "wal" || mode == "memory",
+            try copy.inDatabase({ try $0.pragma("main.page_size") }) != size
+        else { return copy }
         let path = copy.path + "-resized"
         try copy.inDatabase {
             try $0.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA main.page_size = \(size)")

@@ -278,6 +278,20 @@ struct BackupTests {
         #expect(try queue.integers("PRAGMA page_size") == [journal == "WAL" ? 8192 : 4096])
     }
 
+    @Test(
+        "can be restored into a database in memory with another page size",
+        .enabled(if: !TemporaryFolder.encryptsDatabases))
+    func intoMemory() throws {
+        let queue = try folder.queue()
+        try queue.execute("PRAGMA page_size = 8192")
+        try migrator(1).migrate(queue)
+        let backup = try #require(try migrator(2).migrate(queue).backup)
+        let preview = try DatabaseQueue()
+        try migrator(2).migrate(preview)
+        try migrator(2).restore(backup, to: preview)
+        #expect(try preview.tables() == ["t1"])
+    }
+
     @Test("is restored durably, and GRDB's observers are told")
     func durable() throws {
         var configuration = Configuration()

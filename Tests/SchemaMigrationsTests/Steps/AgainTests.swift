@@ -141,6 +141,31 @@ struct AgainTests {
         #expect(log.lines == ["2.0 first", "2.0-1", "2.0 again"])
     }
 
+    @Test("may have its condition made false by a later step of the launch, for which the same holds")
+    func doneTogether() throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try write(database)
+        func launch() throws -> [AppVersion] {
+            let manager = try MigrationManager(
+                name: "Diary", currentVersion: "3.0", adopting: .newApp, store: .jsonFile(at: app.storeURL))
+            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { _ in }
+            for version: AppVersion in ["2.0", "2.1"] {
+                manager.whenMigratingToVersion(version, in: database, again: Self.isOld) { [log] db in
+                    log.add("\(version)")
+                    if version == "2.1" {
+                        try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+                    }
+                }
+            }
+            return try manager.migrate().completed.versions
+        }
+        #expect(try launch() == ["2.0", "2.1"])
+        try write(database)
+        #expect(try launch() == ["2.0", "2.1"])
+        #expect(try launch() == [])
+    }
+
     @Test("does not run if its condition holds no longer after a launch that has not come to it")
     func neededNoLonger() throws {
         let database = try open()
