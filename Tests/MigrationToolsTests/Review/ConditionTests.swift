@@ -134,6 +134,40 @@ struct ConditionTests {
         #expect(try rules("DELETE FROM note WHERE \(condition);", after: Self.loose) == [])
     }
 
+    @Test(
+        "finds rows that a copy loses because they refer to none, as no foreign key says that they must",
+        arguments: [
+            "folder f, note n WHERE f.id = n.folder", "note n JOIN folder f ON f.id = n.folder",
+            "note n INNER JOIN folder AS f ON n.folder = f.id", "note n JOIN folder f ON f.name = n.title",
+            "note n WHERE folder IN (SELECT id FROM folder)",
+        ])
+    func innerJoin(from: String) throws {
+        let first = """
+            CREATE TABLE folder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT NOT NULL, folder INTEGER NOT NULL);
+            """
+        let sql = """
+            CREATE TABLE n2(id INTEGER PRIMARY KEY, title TEXT NOT NULL, folder INTEGER NOT NULL);
+            INSERT INTO n2 SELECT n.id, n.title, n.folder FROM \(from);
+            DROP TABLE note; ALTER TABLE n2 RENAME TO note;
+            """
+        #expect(try rules(sql, after: first) == ["lost-rows"])
+    }
+
+    @Test("finds values that another table lacks from which a new column is filled")
+    func lookedUp() throws {
+        let first = """
+            CREATE TABLE folder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, folder TEXT NOT NULL);
+            """
+        let sql = """
+            ALTER TABLE note ADD COLUMN folder_id INTEGER;
+            UPDATE note SET folder_id = (SELECT f.id FROM folder f WHERE f.name = note.folder);
+            ALTER TABLE note DROP COLUMN folder;
+            """
+        #expect(try rules(sql, after: first) == ["drop-column"])
+    }
+
     @Test("finds nothing in the clean-up of rows to which none refers")
     func unused() throws {
         let words = "id NOT IN (SELECT folder FROM note)"

@@ -58,16 +58,19 @@ struct ReviewedSchema {
     /// A column that a trigger or a file compares with a key of another table refers to it, so that these find generated rows.
     func layouts(of names: Set<SQLName>, comparedIn outline: ScriptOutline? = nil) -> [TableLayout] {
         var layouts = tables.filter { names.contains($0.key) }
-        let pairs =
-            triggers.values.sorted { $0.name < $1.name }.flatMap { trigger in
-                trigger.comparisons.map { [($0.table, $0.column), (trigger.table, $0.ownColumn)] }
-            } + (outline?.statements.flatMap(\.comparisons) ?? [])
-        for pair in pairs {
-            for ((child, column), (parent, key)) in zip(pair, pair.reversed())
-            where layouts[parent]?.isUnique([key]) == true && child != parent {
-                layouts[child]?.suppose(column, refersTo: key, of: parent)
+        func suppose(_ pairs: [[(SQLName, SQLName)]], by evidence: TableLayout.Reference.Evidence) {
+            for pair in pairs {
+                for ((child, column), (parent, key)) in zip(pair, pair.reversed())
+                where layouts[parent]?.isUnique([key]) == true && child != parent {
+                    layouts[child]?.suppose(column, refersTo: key, of: parent, by: evidence)
+                }
             }
         }
+        suppose(
+            triggers.values.sorted { $0.name < $1.name }.flatMap { trigger in
+                trigger.comparisons.map { [($0.table, $0.column), (trigger.table, $0.ownColumn)] }
+            }, by: .trigger)
+        suppose(outline?.statements.flatMap(\.comparisons) ?? [], by: .comparison)
         return TableLayout.parentsFirst(layouts.values)
     }
 
@@ -261,13 +264,15 @@ extension ArraySlice<SQLScript.Token> {
 
 extension TableLayout {
     /// Adds a reference that nothing declares, if no constraint limits the column.
-    fileprivate mutating func suppose(_ column: SQLName, refersTo key: SQLName, of parent: SQLName) {
+    fileprivate mutating func suppose(
+        _ column: SQLName, refersTo key: SQLName, of parent: SQLName, by evidence: Reference.Evidence
+    ) {
         guard let free = self.column(named: column), !free.isKey, checks(of: free).isEmpty,
             !references.contains(where: { $0.columns.contains(column) })
         else { return }
         references.append(
             Reference(
-                parent: parent, columns: [column], parentColumns: [key], actions: [], isDeclared: false))
+                parent: parent, columns: [column], parentColumns: [key], actions: [], evidence: evidence))
     }
 
     /// Returns whether an index begins with these columns, in any order, or is unique on some of them.

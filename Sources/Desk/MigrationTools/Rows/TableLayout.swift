@@ -33,8 +33,18 @@ package struct TableLayout: Sendable {
         package let parentColumns: [SQLName]
         /// The actions on the rows when their parent is deleted or updated: `ON DELETE CASCADE`.
         let actions: [String]
-        /// False for a reference that only a trigger shows.
-        var isDeclared = true
+        /// What shows that there is a reference.
+        var evidence = Evidence.declaration
+        var isDeclared: Bool { evidence == .declaration }
+
+        /// What shows that there is a reference.
+        enum Evidence {
+            case declaration
+            /// A trigger looks for the rows that refer to one.
+            case trigger
+            /// A statement compares the columns: rows may as well refer to none.
+            case comparison
+        }
     }
 
     /// An index of the table, with one that SQLite makes for a constraint.
