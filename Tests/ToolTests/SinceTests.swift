@@ -84,6 +84,19 @@ struct SinceTests {
         #expect(try await other.check() == [])
     }
 
+    @Test("says that it cannot compare a baseline into which a file was squashed that the branch lacks")
+    func squashedNewFile() async throws {
+        let clone = try await GitClone()
+        try clone.write("CREATE TABLE d(x);", to: "4_d.sql")
+        #expect(try await clone.run("squash --before 4").status == 0)
+        #expect(
+            try await clone.check() == [
+                """
+                4_baseline.sql:1: note: It was not compared with the files on main that it replaces: 4 is not there. [untried]
+                """
+            ])
+    }
+
     @Test("allows an older or an edited file with a comment")
     func allowed() async throws {
         let clone = try await GitClone()

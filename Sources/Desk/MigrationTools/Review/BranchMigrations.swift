@@ -110,6 +110,19 @@ package struct BranchMigrations: Sendable {
         of file: String, replacing baseline: Baseline, _ contents: Data, _ configuration: Configuration
     ) -> [ReviewFinding] {
         let replaced = migrations(in: files).filter { baseline.versions.contains($0.key) }
+        func untried(_ problem: String) -> [ReviewFinding] {
+            [
+                ReviewFinding(
+                    file: file, line: 1, rule: .untried,
+                    reason: "It was not compared with the files on \(name) that it replaces: \(problem)")
+            ]
+        }
+        let covered = replaced.reduce(into: Set(replaced.keys)) {
+            $0.formUnion(Baseline(of: files[$1.value])?.versions ?? [])
+        }
+        if let missing = baseline.versions.subtracting(covered).min() {
+            return untried("\(missing) is not there.")
+        }
         func made(_ files: [SchemaVersion: String], _ contents: (String) -> Data?) throws -> DatabaseContents
         {
             let migrations = files.map { version, name in
@@ -137,12 +150,7 @@ package struct BranchMigrations: Sendable {
                         """)
             ]
         } catch {
-            let problem = (error as? MigrationError)?.diagnostic.sentence ?? "\(error)"
-            return [
-                ReviewFinding(
-                    file: file, line: 1, rule: .untried,
-                    reason: "It was not compared with the files on \(name) that it replaces: \(problem)")
-            ]
+            return untried((error as? MigrationError)?.diagnostic.sentence ?? "\(error)")
         }
     }
 
