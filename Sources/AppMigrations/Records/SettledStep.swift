@@ -102,9 +102,7 @@ extension Duration {
     package var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
-}
 
-extension Duration {
     /// Creates a duration from what was recorded of it; nil if it can be none: `Duration` traps on numbers that it cannot hold.
     package init?(recordedSeconds seconds: Double) {
         guard abs(seconds) < 1e12 else { return nil }

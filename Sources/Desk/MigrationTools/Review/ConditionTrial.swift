@@ -7,7 +7,7 @@ import SchemaMigrations
 ///
 /// It wraps each `WHERE` of a statement in a function that notes what the condition is.
 struct ConditionTrial {
-    /// What a condition has been.
+    /// The results of a statement's conditions over all rows.
     struct Answers {
         var isTrue = false
         var isFalse = false

@@ -42,12 +42,6 @@ extension ScriptOutline.Statement {
     }
 }
 
-extension ArraySlice<SQLScript.Token> {
-    fileprivate func opens(with words: String...) -> Bool {
-        count >= words.count && zip(self, words).allSatisfy { $0.keyword == $1 }
-    }
-}
-
 extension [(SQLName, SQLName)?] {
     /// The elements; nil if one is missing.
     fileprivate var allPresent: [(SQLName, SQLName)]? {

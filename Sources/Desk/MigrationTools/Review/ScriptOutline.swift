@@ -276,11 +276,13 @@ extension SQLScript.Token {
     func isWord(_ word: String) -> Bool { isWord && keyword == word }
 }
 
-extension [SQLScript.Token] {
+extension Collection<SQLScript.Token> {
     func opens(with words: String...) -> Bool {
         count >= words.count && zip(self, words).allSatisfy { $0.keyword == $1 }
     }
+}
 
+extension [SQLScript.Token] {
     /// The tokens outside parentheses.
     var outside: [SQLScript.Token] {
         var depth = 0
