@@ -63,7 +63,7 @@ extension StressTest where Self == SweepTest {
             name: "kill",
             promise:
                 "The process is killed: schema migrations stay atomic and run exactly once, no closure is skipped, only the running one repeats, deferred rows change exactly once, no record is lost",
-            unit: "kills", command: "kill", sample: .eachKind(inOneOf: 4), sampling: 1)
+            unit: "kills", command: "kill", sample: .eachKind(inOneOf: 8), sampling: 1)
     }
 
     /// Lets every system call fail.
@@ -72,7 +72,7 @@ extension StressTest where Self == SweepTest {
             name: "faults",
             promise:
                 "A system call fails, once or from then on: the launch throws a typed error, and the next one succeeds",
-            unit: "faults", command: "fail", sample: .eachKind(inOneOf: 5), sampling: 3)
+            unit: "faults", command: "fail", sample: .eachKind(inOneOf: 10), sampling: 3)
     }
 
     /// Lets every allocation of SQLite's fail.
@@ -81,7 +81,7 @@ extension StressTest where Self == SweepTest {
             name: "memory",
             promise:
                 "SQLite cannot allocate memory: a typed error (or GRDB ends the process), and the next launch succeeds",
-            unit: "failures", command: "allocate", sample: .every(1_999), sampling: 20)
+            unit: "failures", command: "allocate", sample: .every(3_999), sampling: 20)
     }
 
     /// Leaves too little room.

@@ -20,7 +20,7 @@ public struct MigratorsTest: StressTest {
 
     /// Tries a thousand migrators, or twenty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 20, long: 1_000))
+        run(seeds: size.seeds(short: 12, long: 1_000))
     }
 
     /// Tries the migrator of each seed.

@@ -11,7 +11,7 @@ public struct LateTest: StressTest {
 
     /// Tries twenty thousand installs, or a hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        try run(seeds: size.seeds(short: 100, long: 20_000))
+        try run(seeds: size.seeds(short: 60, long: 20_000))
     }
 
     /// Tries an install for each seed.

@@ -20,7 +20,7 @@ public struct CompatibleTest: StressTest {
 
     /// Tries ten thousand pairs of schemas, or sixty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 60, long: 10_000))
+        run(seeds: size.seeds(short: 40, long: 10_000))
     }
 
     /// Tries a pair of schemas for each seed.

@@ -18,7 +18,7 @@ public struct RedefineTest: StressTest {
 
     /// Tries ten thousand pairs of definitions, or a hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 100, long: 10_000))
+        run(seeds: size.seeds(short: 60, long: 10_000))
     }
 
     /// Tries a pair of definitions for each seed.

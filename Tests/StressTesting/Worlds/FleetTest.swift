@@ -18,7 +18,7 @@ public struct FleetTest: StressTest {
 
     /// Tries a hundred thousand devices, or two hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 200, long: 100_000))
+        run(seeds: size.seeds(short: 120, long: 100_000))
     }
 
     /// Tries a device for each seed.
