@@ -385,6 +385,61 @@ struct LateRowsTests {
         #expect(try old(ben).isEmpty)
     }
 
+    /// The manager of an app whose 3.0 needs the hashes elsewhere, and drops what they are made of in a later migration.
+    private func finishedElsewhere(
+        _ version: String, _ photos: DatabaseQueue, in others: DatabaseQueue...
+    ) throws -> MigrationManager {
+        let manager = try app.manager(
+            version, adopting: Adoption { "1.0" }, options: MigrationOptions(ignoresStepsAboveCurrent: true))
+        fillHashes(in: photos, of: manager)
+        for other in others {
+            manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: other, onFreshInstall: .run) { _ in
+            }
+        }
+        manager.whenMigratingToVersion("3.0-1", in: photos) { db in
+            if try db.columns(in: "photo").contains(where: { $0.name == "data" }) {
+                try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
+            }
+        }
+        manager.whenMigratingToVersion("4.0") {}
+        return manager
+    }
+
+    @Test("stays done while the database of the step that is finishing it cannot be read")
+    func finishedUnreadably() throws {
+        let (photos, albums) = (try open(), try app.folder.queue("albums.sqlite"))
+        try albums.execute("CREATE TABLE album(id INTEGER PRIMARY KEY)")
+        #expect(
+            try finishedElsewhere("3.0", photos, in: albums).migrate().completed.versions
+                == ["2.1", "3.0", "3.0-1"])
+        try photos.execute("INSERT INTO photo(id) VALUES (60)")
+        let other = try DatabaseQueue(path: albums.path)
+        try other.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+            let report = try finishedElsewhere("3.0", photos, in: albums).runDeferred()
+            #expect(
+                report.completed.isEmpty && report.failures.allSatisfy { $0.work?.version != "2.1" },
+                "\(report)")
+            try db.execute(sql: "ROLLBACK")
+        }
+        try other.close()
+        #expect(try finishedElsewhere("4.0", photos, in: albums).migrate().completed.versions == ["4.0"])
+    }
+
+    @Test("stays done when a database comes back in which a step has yet to run that is finishing it")
+    func finishedInAnotherDatabase() throws {
+        let (photos, albums) = (try open(), try app.folder.queue("albums.sqlite"))
+        let later = try app.folder.queue("later.sqlite")
+        for database in [albums, later] { try database.execute("CREATE TABLE album(id INTEGER PRIMARY KEY)") }
+        #expect(
+            try finishedElsewhere("3.0", photos, in: albums).migrate().completed.versions
+                == ["2.1", "3.0", "3.0-1"])
+        try photos.execute("INSERT INTO photo(id) VALUES (60)")
+        #expect(
+            try finishedElsewhere("4.0", photos, in: albums, later).migrate().completed.versions
+                == ["3.0", "4.0"])
+    }
+
     @Test("is not asked once a schema step that is finishing it has run, whatever files come to that later")
     func finishedBySchemaStep() throws {
         let database = try app.folder.queue("album.sqlite")

@@ -61,7 +61,8 @@ public struct MigrationError: Error, Sendable {
     /// SQLite's extended result code.
     package var sqliteCode: Int32?
 
-    /// True if the step has failed in the same way before, in the same build of the app: a retry will not help.
+    /// True if a retry will not help: the step has failed in the same way before, in the same build of the app, or its condition is
+    /// wrong.
     package var isRepeated = false
 
     /// What exactly is wrong, where somebody in this package has an answer of its own to it.

@@ -58,12 +58,14 @@ extension MigrationManager {
 
 extension MigrationManager {
     /// Plans the launch as it stands, without writing or locking.
-    func plan(retrying: MigrationWork? = nil) throws -> LaunchPlan {
+    ///
+    /// - Parameter note: is called with the error of a condition that throws; if it returns, the condition holds.
+    func plan(orNote note: (MigrationError) throws -> Void = { throw $0 }) throws -> LaunchPlan {
         try registration.check()
-        let request = try request(through: nil, retrying: retrying)
+        let request = try request(through: nil, retrying: nil)
         let states = try registration.look(following: adopting.formers).map { try $0.get() }
         return try LaunchPlan(
-            request, try registration.asking(states, isNeeded), of: registration.due,
+            request, try registration.asking(states, isNeeded, orNote: note), of: registration.due,
             deadlines: registration.deadlines, answer: &memory.answer
         ) { try self.adoption($0) }
     }

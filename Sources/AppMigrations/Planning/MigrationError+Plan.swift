@@ -27,16 +27,21 @@ extension MigrationError {
         self.init(
             obstacle?.code ?? .stepFailed,
             "the condition of \(step.titleAndSource) failed: \(error.quotation)",
-            remedy: obstacle?.remedy ?? "Fix the condition.", work: work,
+            remedy: obstacle?.remedy
+                ?? "Fix the condition\(step.isDeferred ? "" : ", or settle the step with skip(_:)").",
+            work: work,
             underlyingError: error)
+        isRepeated = obstacle == nil
     }
 
     /// Creates the error for a step whose condition holds after the step has run.
     static func stillNeeded(_ step: MigrationStep, _ work: MigrationWork) -> MigrationError {
-        MigrationError(
+        var error = MigrationError(
             .stepFailed, "\(step.titleAndSource) has run, and its condition still holds",
             remedy: "Let the step change what its condition asks for: otherwise each launch would run it.",
             work: work)
+        error.isRepeated = true
+        return error
     }
 
     /// Creates the error for data of an unknown version.

@@ -46,8 +46,10 @@ extension RunInput {
         }
         var failures: [MigrationError] = []
         let plan = try LaunchPlan(
-            request, registration.askingDeferred(states, of: due) { failures.append($0) }, of: due,
-            deadlines: registration.deadlines, answer: &answer, asking: caller.adoption)
+            request,
+            registration.askingDeferred(states, of: due, without: unreadable.map(\.steps)) {
+                failures.append($0)
+            }, of: due, deadlines: registration.deadlines, answer: &answer, asking: caller.adoption)
         guard plan.isReadyForDeferred else {
             // A newer app may have been in a database since.
             throw unreadable.first?.error

@@ -37,17 +37,12 @@ extension RunInput {
             do {
                 let states = try look()
                 let next = try plan(asking(run.journal.states(after: states), before: run.next))
-                if run.asksForNext {
-                    // What else is needed by then, later steps may still do.
-                    run.skipNext(unlessIn: next)
-                    continue
-                }
-                if let error = next.stillNeeded(among: run.tally.completed) { throw error }
-                guard next.works != run.worksLeft || run.journal.hasLostRecord(among: states) else {
+                if let error = run.stillNeeded(in: next) { throw error }
+                guard run.works(of: next) != run.worksLeft || run.journal.hasLostRecord(among: states) else {
                     continue
                 }
                 try run.journal.save()
-                run = LaunchRun(self, try plan(asking(look(), before: run.next)), caller, run.tally)
+                run = LaunchRun(try plan(asking(look(), before: run.next)), continuing: run)
             } catch {
                 // What has run is written down, whatever is found.
                 throw run.stop(with: error)
@@ -86,15 +81,20 @@ struct LaunchEnd: Sendable {
 /// until then only this process knows it, and if that is killed, the closure runs again. So whatever ends the run goes through
 /// ``stop(with:)``.
 final class LaunchRun: Run {
+    /// What the launch has run, in order, under this plan and those before it.
+    private var ran: [MigrationWork] = []
     private var index = 0
     /// The index of the step before which the plan was looked at last.
     private var looked: Int?
 
-    /// True if all that has to be found out is whether the next step is still needed.
-    private(set) var asksForNext = false
-
     /// The step that comes next.
     var next: LaunchPlan.PendingStep? { index < plan.pending.count ? plan.pending[index] : nil }
+
+    /// Continues a launch by another plan.
+    convenience init(_ plan: LaunchPlan, continuing run: LaunchRun) {
+        self.init(run.input, plan, run.caller, run.tally)
+        ran = run.ran
+    }
 
     /// Shows what is left to do in the manager's progress.
     ///
@@ -107,15 +107,19 @@ final class LaunchRun: Run {
 
     /// Runs the pending steps, up to one that may have changed what is pending.
     ///
-    /// - Returns: false if all have run, and the last one has changed nothing of the plan.
+    /// - Returns: false if all have run, and nothing of the plan has changed since.
     func runUntilPlanMayChange() throws -> Bool {
         if index == 0 {
             try checkSchemaSteps()
             journal.endStaleStarts()
         }
         let count = plan.pending.count { $0.step.kind != .versionChange }
-        asksForNext = false
         while let pending = next {
+            if hasRunEnough(pending, in: plan) {
+                index += 1
+                noteEnded(pending)
+                continue
+            }
             if asksBefore(pending) { return true }
             index += 1
             if let reason = input.reasonToStop { throw stop(with: reason) }
@@ -128,33 +132,59 @@ final class LaunchRun: Run {
                 return true
             }
         }
-        return false
+        // At the end, conditions are asked, whatever has run.
+        defer { looked = index }
+        return looked != index && input.registration.hasConditions
     }
-
-    /// The work that is pending and has not run.
-    var worksLeft: Set<MigrationWork> { plan.works.subtracting(ended) }
 
     /// Returns true if deferred steps that are done may be needed again, because a step is finishing them, or if the step itself
     /// may be needed no longer, because another one has run.
     private func asksBefore(_ pending: LaunchPlan.PendingStep) -> Bool {
         defer { looked = index }
         guard looked != index, input.registration.hasConditions else { return false }
-        if !pending.step.finishing.isEmpty { return true }
-        asksForNext = index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
-        return asksForNext
+        return !pending.step.finishing.isEmpty
+            || index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
     }
 
-    /// Leaves the next step out, unless a plan that was made since has it.
-    func skipNext(unlessIn plan: LaunchPlan) {
-        if let next, !plan.works.contains(self.plan.work(of: next)) { index += 1 }
+    /// The work that is pending and has not run.
+    var worksLeft: Set<MigrationWork> { works(of: plan).subtracting(ended) }
+
+    /// Returns the work of a plan that is pending or waits, without the closures for a version change, which come last in any case.
+    func works(of plan: LaunchPlan) -> Set<MigrationWork> {
+        Set(
+            (plan.pending + plan.deferred).filter {
+                $0.step.kind != .versionChange && !hasRunEnough($0, in: plan)
+            }.map(plan.work))
+    }
+
+    /// Returns true if this launch has run a step, and does not run it again although its condition holds: nothing else has run
+    /// since, or it has run twice.
+    ///
+    /// A later step may still do what the condition asks for.
+    private func hasRunEnough(_ pending: LaunchPlan.PendingStep, in plan: LaunchPlan) -> Bool {
+        let work = plan.work(of: pending)
+        if pending.step.kind == .versionChange { return ran.contains(work) }
+        guard !pending.step.isDeferred, plan.isReopened(pending) else { return false }
+        return ran.last == work || ran.count { $0 == work } > 1
+    }
+
+    /// Returns the error for a step that has run, and would at each launch.
+    ///
+    /// A deferred step has looked at each row that it has visited: one that needs it then has come since. Of the others, the end of
+    /// the launch tells.
+    func stillNeeded(in plan: LaunchPlan) -> MigrationError? {
+        let isOver = next == nil && works(of: plan).isEmpty
+        let needed = plan.pending.first { pending in
+            guard plan.isReopened(pending) else { return false }
+            return pending.step.isDeferred
+                ? ran.count { $0 == plan.work(of: pending) } > 1 : isOver && hasRunEnough(pending, in: plan)
+        }
+        return needed.map { .stillNeeded($0.step, plan.work(of: $0)) }
     }
 
     /// Returns true if a step that has run may have changed what databases hold, and one of them, or the end, comes next.
-    ///
-    /// At the end, conditions are asked, whatever has run.
     private func mayChangePlan(_ pending: LaunchPlan.PendingStep) -> Bool {
         let step = pending.step
-        if index == plan.pending.count, input.registration.hasConditions { return true }
         if step.isSchemaStep { return plan.places[pending.place].hasConditions(after: step) }
         guard [.closure, .deferredClosure, .versionChange].contains(step.kind),
             plan.places.contains(where: \.steps.worksInDatabases)
@@ -179,6 +209,7 @@ final class LaunchRun: Run {
         case .done:
             try writeEnd(of: step)
             step.noteDone()
+            ran.append(plan.work(of: step.pending))
             step.finishProgress()
         case .endedElsewhere:
             try writeEnd(of: step)
@@ -255,23 +286,5 @@ extension LaunchPlan {
         caller.tell(.launchRecognized(places[0].launch))
         for database in newerDatabases { caller.tell(.databaseIsNewer(database)) }
         for name in databasesOfOtherStores { caller.tell(.databaseOfAnotherStore(name)) }
-    }
-
-    /// Returns the error for work that has run, and would at each launch.
-    ///
-    /// A deferred step has looked at each row that it has visited: one that needs it then has come since. So may one that
-    /// another step has brought, which ran after it.
-    fileprivate func stillNeeded(among completed: [MigrationWork]) -> MigrationError? {
-        let needed = pending.first { pending in
-            let work = work(of: pending)
-            let limit = pending.step.isDeferred || completed.last != work ? 2 : 1
-            return isReopened(pending) && completed.count { $0 == work } >= limit
-        }
-        return needed.map { .stillNeeded($0.step, work(of: $0)) }
-    }
-
-    /// The work that is pending or waits, without the closures for a version change, which come last in any case.
-    fileprivate var works: Set<MigrationWork> {
-        Set((pending + deferred).filter { $0.step.kind != .versionChange }.map(work))
     }
 }

@@ -71,20 +71,24 @@ struct PlaceSteps: Sendable {
     }
 
     /// Returns the versions of the deferred steps that had to be done before a step that has run.
-    func finished(_ state: PlaceState) -> [AppVersion] {
+    ///
+    /// - Parameter version: the lowest version of such a step.
+    func finished(_ state: PlaceState, from version: AppVersion = .zero) -> [AppVersion] {
         let closures = closures.filter { isDone($0, state) }
         let schemaSteps = zip(schemaSteps, state.pending).filter { $1.isEmpty }.map(\.0)
-        return (closures + schemaSteps).flatMap(\.finishing)
+        return (closures + schemaSteps).filter { $0.version >= version }.flatMap(\.finishing)
     }
 
-    /// Returns true if a step of this place is finishing a deferred one.
-    func isFinishing(_ deferred: MigrationStep) -> Bool {
-        (closures + schemaSteps).contains { $0.finishing.contains(deferred.version) }
-    }
-
-    /// Returns true if a step of this place has run that is finishing a deferred one.
-    func hasFinished(_ deferred: MigrationStep, _ state: PlaceState) -> Bool {
-        finished(state).contains(deferred.version)
+    /// Returns true if there may be nothing left that the condition of a deferred step could ask about, since a step has run that is
+    /// finishing it.
+    ///
+    /// The steps of its own place know best.
+    ///
+    /// - Parameter elsewhere: the versions that steps of all places have finished.
+    func isOver(_ deferred: MigrationStep, _ state: PlaceState, _ elsewhere: Set<AppVersion>) -> Bool {
+        let isFinishedHere = (closures + schemaSteps).contains { $0.finishing.contains(deferred.version) }
+        return isFinishedHere
+            ? finished(state).contains(deferred.version) : elsewhere.contains(deferred.version)
     }
 
     /// Adds a step, and returns true if it is in order behind those that are there.

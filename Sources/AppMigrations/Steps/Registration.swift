@@ -135,17 +135,23 @@ struct Registration: Sendable {
     /// - Parameters:
     ///   - next: the step that comes next, and the index of its place.
     ///   - ask: asks the condition of a closure, by the number of the step.
-    /// - Throws: ``MigrationError``, which names the step, when its condition throws.
+    ///   - note: is called with the error, which names the step, of a condition that throws; if it returns, the condition holds.
+    /// - Throws: what `note` throws.
     func asking(
         _ states: [PlaceState], before next: (step: MigrationStep, place: Int)? = nil,
-        _ ask: (Int) throws -> Bool
+        _ ask: (Int) throws -> Bool, orNote note: (MigrationError) throws -> Void = { throw $0 }
     ) throws -> [PlaceState] {
         guard hasConditions else { return states }
         let finishing = next.flatMap { isUnbegun($0.step, states[$0.place], in: due[$0.place]) ? $0 : nil }
+        // A step of this version may have run in one database, and come back with another one.
+        let finished = Set(
+            zip(due, states).flatMap { place, state in
+                finishing.map { place.finished(state, from: $0.step.version) } ?? []
+            })
         func isAsked(_ step: MigrationStep, at index: Int) -> Bool {
             if !step.isDeferred { return true }
             guard let finishing, finishing.step.finishing.contains(step.version) else { return false }
-            return finishing.place == index || !due[index].hasFinished(step, states[index])
+            return finishing.place == index || !due[index].isOver(step, states[index], finished)
         }
         return try due.indices.map { index in
             let (place, state) = (due[index], states[index])
@@ -154,12 +160,17 @@ struct Registration: Sendable {
                     guard isAsked(step, at: index), place.canAsk(step, state, at: current) else {
                         return false
                     }
-                    return try naming(step, in: place) {
-                        switch body(of: step) {
-                        case .transaction(let work): return try work.isNeededAgain()
-                        case .batches(let work): return try work.mayBeNeededAgain()
-                        default: return try ask(step.number)
+                    do throws(MigrationError) {
+                        return try naming(step, in: place) {
+                            switch body(of: step) {
+                            case .transaction(let work): try work.isNeededAgain()
+                            case .batches(let work): try work.mayBeNeededAgain()
+                            default: try ask(step.number)
+                            }
                         }
+                    } catch {
+                        try note(error)
+                        return true
                     }
                 })
         }
@@ -177,25 +188,27 @@ struct Registration: Sendable {
 
     /// Asks the conditions of deferred steps that are done whether these are needed again.
     ///
-    /// Once a step has run that is `finishing:` one, there may be nothing left that its condition could ask about.
+    /// Once a step has run that is `finishing:` one, there may be nothing left that its condition could ask about. One in a place
+    /// that cannot be read may have run.
     ///
     /// - Parameters:
     ///   - places: the places that can be read.
+    ///   - unreadable: the others.
     ///   - note: is called with the error, which names the step, of a condition that throws.
     func askingDeferred(
-        _ states: [PlaceState], of places: [PlaceSteps], orNote note: (MigrationError) -> Void
+        _ states: [PlaceState], of places: [PlaceSteps], without unreadable: [PlaceSteps],
+        orNote note: (MigrationError) -> Void
     ) -> [PlaceState] {
         guard hasConditions else { return states }
-        let finished = Set(zip(places, states).flatMap { place, state in place.finished(state) })
+        var finished = Set(zip(places, states).flatMap { place, state in place.finished(state) })
+        for place in unreadable {
+            finished.formUnion((place.closures + place.schemaSteps).flatMap(\.finishing))
+        }
         return zip(places, states).map { place, state in
             state.needing(
                 place.closures.filter { step in
-                    // The steps of its own place know best what there is left to ask about.
-                    let isOver =
-                        place.isFinishing(step)
-                        ? place.hasFinished(step, state) : finished.contains(step.version)
-                    guard step.isDeferred, place.canAsk(step, state, at: current), !isOver,
-                        case .batches(let work) = body(of: step)
+                    guard step.isDeferred, place.canAsk(step, state, at: current),
+                        !place.isOver(step, state, finished), case .batches(let work) = body(of: step)
                     else { return false }
                     do throws(MigrationError) {
                         return try naming(step, in: place) { try work.isNeededAgain() }

@@ -141,29 +141,132 @@ struct AgainTests {
         #expect(log.lines == ["2.0 first", "2.0-1", "2.0 again"])
     }
 
-    @Test("may have its condition made false by a later step of the launch, for which the same holds")
-    func doneTogether() throws {
+    @Test(
+        "may have its condition made false by a later step of the launch, for which the same holds",
+        arguments: [[], ["1.9"]] as [[AppVersion]])
+    func doneTogether(finishing: [AppVersion]) async throws {
         let database = try open()
-        try manager("1.0", database).migrate()
+        try await manager("1.0", database).migrate()
         try write(database)
-        func launch() throws -> [AppVersion] {
+        func launch() async throws -> [AppVersion] {
             let manager = try MigrationManager(
                 name: "Diary", currentVersion: "3.0", adopting: .newApp, store: .jsonFile(at: app.storeURL))
             manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { _ in }
-            for version: AppVersion in ["2.0", "2.1"] {
-                manager.whenMigratingToVersion(version, in: database, again: Self.isOld) { [log] db in
+            manager.afterMigratingToVersion("1.9") { _ in }
+            for (version, finishing) in [("2.0", []), ("2.1", finishing)] as [(AppVersion, [AppVersion])] {
+                manager.whenMigratingToVersion(
+                    version, finishing: finishing, in: database, again: Self.isOld
+                ) { [log] db in
                     log.add("\(version)")
                     if version == "2.1" {
                         try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
                     }
                 }
             }
+            return try await manager.migrate().completed.versions
+        }
+        #expect(try await launch() == finishing + ["2.0", "2.1"])
+        try write(database)
+        #expect(try await launch() == ["2.0", "2.1"])
+        #expect(try await launch() == [])
+    }
+
+    @Test("may be a closure whose condition a step in a database makes false")
+    func doneByDatabaseStep() throws {
+        let database = try open()
+        func launch() throws -> [AppVersion] {
+            let manager = try manager("2.0", database)
+            manager.whenMigratingToVersion("1.5", again: { try database.read(Self.isOld) }) {}
             return try manager.migrate().completed.versions
         }
-        #expect(try launch() == ["2.0", "2.1"])
+        try manager("1.0", database).migrate()
         try write(database)
-        #expect(try launch() == ["2.0", "2.1"])
+        #expect(try launch() == ["1.5", "2.0"])
+        try write(database)
+        #expect(try launch() == ["1.5", "2.0"])
         #expect(try launch() == [])
+    }
+
+    @Test(
+        "runs for rows that a later step brings, whatever kind of step, once an earlier one has done its work"
+    )
+    func broughtAfterwards() throws {
+        let database = try open()
+        let brings = Locked(false)
+        func launch() throws -> [AppVersion] {
+            let manager = try manager("2.0", database)
+            manager.whenMigratingToVersion("1.5", again: { try database.read(Self.isOld) }) {
+                try database.execute("UPDATE entry SET mood = 'soon' WHERE mood IS NULL")
+            }
+            manager.whenMigratingToVersion("2.0-1", again: { brings.withLock { $0 } }) {
+                brings.withLock { $0 = false }
+                try database.execute("INSERT INTO entry(mood) VALUES (NULL)")
+            }
+            return try manager.migrate().completed.versions
+        }
+        try manager("1.0", database).migrate()
+        #expect(try launch() == ["1.5", "2.0", "2.0-1", "1.5"])
+        try write(database)
+        brings.withLock { $0 = true }
+        #expect(try launch() == ["1.5", "2.0-1", "1.5"])
+        #expect(try launch() == [])
+        #expect(try old(database) == 0)
+    }
+
+    @Test(
+        "runs a second time for rows that a schema step or a version change brings", arguments: [false, true])
+    func broughtBySchemaStep(isVersionChange: Bool) throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try write(database)
+        func launch() throws -> [AppVersion] {
+            let later = try manager("2.5", database)
+            if isVersionChange {
+                later.whenVersionChanges { [log] _, _ in
+                    log.add("change")
+                    try database.execute("INSERT INTO entry(mood) VALUES (NULL)")
+                }
+            } else {
+                let schema = try SchemaMigrator(
+                    migrations: [
+                        SQLMigration(
+                            version: 1, name: "entry", sql: "CREATE TABLE entry(id INTEGER PRIMARY KEY)"),
+                        SQLMigration(
+                            version: 5, name: "brings", sql: "INSERT INTO entry(mood) VALUES (NULL)"),
+                    ], adopting: SchemaAdoption { _ in 1 })
+                later.whenMigratingToVersion("2.5", migrate: schema, in: database)
+            }
+            return try later.migrate().completed.versions
+        }
+        #expect(try launch() == ["2.0", "2.0"])
+        #expect(try launch() == [])
+        #expect(try old(database) == 0)
+        #expect(log.lines == ["2.0 first"] + (isVersionChange ? ["change"] : []) + ["2.0 again"])
+    }
+
+    @Test("is an error if its condition holds to the end, although a later step was needed no longer")
+    func endlessBeforeAnother() throws {
+        let database = try open()
+        let isNeeded = Locked(false)
+        func launch() throws -> [AppVersion] {
+            let manager = try manager("2.0", database)
+            manager.whenMigratingToVersion(
+                "1.5",
+                again: { try database.read { try Bool.fetchOne($0, sql: "SELECT 1 FROM entry") ?? false } },
+                fileID: "App/Migrations.swift", line: 8
+            ) { isNeeded.withLock { $0 = false } }
+            manager.whenMigratingToVersion("2.0-1", again: { isNeeded.withLock { $0 } }) {}
+            return try manager.migrate().completed.versions
+        }
+        try manager("1.0", database).migrate()
+        #expect(try launch() == ["1.5", "2.0", "2.0-1"])
+        try write(database)
+        isNeeded.withLock { $0 = true }
+        let error = try #require(throws: MigrationError.self) { try launch() }
+        #expect(
+            error.description.hasPrefix(
+                "Diary: step 1.5 (Migrations.swift:8) has run, and its condition still holds"))
+        #expect(error.advice == .contactDeveloper)
     }
 
     @Test("does not run if its condition holds no longer after a launch that has not come to it")
@@ -233,10 +336,14 @@ struct AgainTests {
             #expect(
                 error.description == """
                     Diary: the condition of step 2.0 (Migrations.swift:7) failed: SQLite error 1: no such table: diary - while \
-                    executing `SELECT mood FROM diary`. Fix the condition.
+                    executing `SELECT mood FROM diary`. Fix the condition, or settle the step with skip(_:).
                     """)
+            #expect(error.advice == .contactDeveloper)
             #expect(log.lines == ["2.0"])
         }
+        let error = try #require(throws: MigrationError.self) { try manager().migrate() }
+        try manager().skip(try #require(error.work))
+        #expect(try manager().migrate().completed.isEmpty)
     }
 
     @Test("is not asked again once the app has skipped it")
