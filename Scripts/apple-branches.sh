@@ -2,7 +2,7 @@
 # Compiles the branches of the sources that are meant for Apple's platforms, without a Mac, and runs the tests of one.
 #
 #   Scripts/apple-branches.sh [macos] [ios]      compiles and, for macOS, tests these flavours; all of them by default
-#   Scripts/apple-branches.sh libraries          compiles the libraries alone, as for iOS
+#   Scripts/apple-branches.sh libraries          compiles what an app is made of, as for iOS
 #
 # A copy of the package has its conditionals rewritten: `canImport(Darwin)` and the platform are true there, what is
 # Linux's is false. What Apple's systems have and Linux does not comes from Scripts/AppleBranches, with the signatures
@@ -41,9 +41,9 @@ compile() {
     flavor=$1
     case $flavor in
     macos) os=macOS folder=macos builds=--build-tests ;;
-    # What an app is made of, and the tests that a simulator runs: the rest is for developers' computers.
+    # What an app and its tests are made of, and the tests that a simulator runs: the rest is for developers' computers.
     ios) os=iOS folder=ios builds='--target=MigrationTesting --target=AppMigrationsTests --target=SchemaMigrationsTests --target=DatabaseBatchesTests --target=DatabaseFilesTests --target=GRDBMigrationsTests' ;;
-    libraries) os=iOS folder=ios builds='--target=MigrationTesting --target=DatabaseBatches --target=DatabaseFiles' ;;
+    libraries) os=iOS folder=ios builds='--target=GRDBMigrations --target=DatabaseBatches --target=DatabaseFiles' ;;
     *) echo "error: no flavour $flavor" >&2 && exit 1 ;;
     esac
     copy=.build/apple-branches/$folder
