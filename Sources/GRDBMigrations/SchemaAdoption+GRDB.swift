@@ -55,7 +55,7 @@ extension SchemaAdoption {
                 )
             }
             try checkFiles(
-                of: migrator, upTo: latest.version, versions, merged.filter { held.contains($0.key) })
+                of: migrator, upTo: latest.version, versions, merged.filter { applied.contains($0.key) })
             return latest.version
         })
     }

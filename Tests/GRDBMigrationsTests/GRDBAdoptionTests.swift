@@ -100,6 +100,13 @@ struct GRDBAdoptionTests {
         #expect(error.message.hasPrefix("No identifier in `means:` stands for 20_b.sql"), "\(error)")
     }
 
+    @Test("marks the file of a migration that was merged twice, where the one between was never applied")
+    func mergedTwice() throws {
+        let adoption = SchemaAdoption.grdbMigrations(
+            means: ["v1": 10, "v3": 30, "v5": 30], merging: ["v3": ["v2"], "v5": ["v3"]])
+        #expect(try adopt(["v1", "v5"], merging: ["v5": ["v3"]], by: adoption) == [])
+    }
+
     @Test("marks files from before GRDB's migrator, and runs those after it")
     func earlierFile() throws {
         #expect(
