@@ -19,10 +19,9 @@ struct DeferredDatabaseStep: BatchWork {
     func mayBeNeededAgain() throws -> Bool {
         do {
             return try isNeededAgain()
-        } catch let error as DatabaseError where error.isAboutStatement {
-            return false
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            return true
+            // Without a function, say, the step fails and tells why, and what it reads stays.
+            return !error.isAboutMissingData
         } catch let error as MigrationError where error.code == .stepFailed {
             return false
         }

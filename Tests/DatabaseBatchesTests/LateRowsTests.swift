@@ -262,6 +262,34 @@ struct LateRowsTests {
         #expect(try database.strings("SELECT hash FROM photo WHERE id = 60") == ["GOOD"])
     }
 
+    @Test("keeps what it reads from the step that is finishing it if a function of its condition is missing")
+    func missingFunction() throws {
+        let isLate = DatabaseFunction("is_late", argumentCount: 1) { $0[0].isNull }
+        let database = try open()
+        try database.write { $0.add(function: isLate) }
+        func launch(_ version: String) throws {
+            let manager = try app.manager(version, adopting: Adoption { "1.0" })
+            manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "photo", again: "is_late(hash)")
+            {
+                try $0.execute(literal: "UPDATE photo SET hash = upper(data) WHERE \($1.condition)")
+            }
+            if version == "3.0" { dropData(in: database, of: manager) }
+            try manager.migrate()
+            try manager.runDeferred()
+        }
+        try launch("2.1")
+        #expect(try old(database).isEmpty)
+        try insert("(60, 'f')", database)
+        try database.write { $0.remove(function: isLate) }
+        let error = try #require(throws: MigrationError.self) { try launch("3.0") }
+        #expect(error.code == .stepFailed)
+        #expect(error.description.contains("no such function: is_late"), "\(error)")
+        #expect(try database.strings("SELECT data FROM photo WHERE id = 60") == ["f"])
+        try database.write { $0.add(function: isLate) }
+        try launch("3.0")
+        #expect(try database.strings("SELECT hash FROM photo WHERE id = 60") == ["F"])
+    }
+
     @Test("is not asked before the step that is finishing it runs a second time")
     func finishedAgain() throws {
         let database = try open()

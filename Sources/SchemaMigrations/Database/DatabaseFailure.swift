@@ -183,6 +183,12 @@ extension DatabaseError {
             || message.contains("has no column named")
     }
 
+    /// True if the statement cannot be compiled because a table or a column is missing.
+    package var isAboutMissingData: Bool {
+        isAboutStatement
+            && ["no such table: ", "no such column: "].contains { message?.hasPrefix($0) == true }
+    }
+
     /// The name of the missing column, if a statement failed because of one.
     var missingColumn: String? {
         guard let message, let range = message.firstRange(of: "no such column: ") else { return nil }
