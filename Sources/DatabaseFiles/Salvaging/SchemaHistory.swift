@@ -42,6 +42,7 @@ struct SchemaHistory {
         first count: Int, _ configuration: Configuration, _ interrupter: Interrupter
     ) throws {
         try configuration.withScratchDatabase { scratch in
+            entries = []
             let added = AddedColumns(on: scratch)
             for (index, version) in migrations.versions.prefix(count).enumerated() {
                 try interrupter.check()

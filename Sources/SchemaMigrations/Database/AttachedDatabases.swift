@@ -38,24 +38,49 @@ package struct AttachedDatabases {
         }
     }
 
-    /// Replaces each attached file by a database in memory that has the same tables, and no rows.
-    static func replaceByEmptyOnes(in db: Database) throws {
-        for name in try fetchFiles(db) {
-            let create = "CREATE TABLE "
-            let tables = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT substr(sql, ?) FROM \(name.sql).sqlite_master
-                    WHERE type = 'table' AND sql LIKE ? || '%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                    """, arguments: [create.count + 1, create])
+    /// The schema of a database in memory that takes the place of an attached file.
+    enum StandInSchema {
+        /// The schema that the file has today.
+        case current
+        /// None: migrations create it.
+        case none
+    }
+
+    /// Replaces each attached file by a database in memory without rows.
+    ///
+    /// - Returns: true if there are attached files.
+    static func replaceByEmptyOnes(with schema: StandInSchema, in db: Database) throws -> Bool {
+        let names = try fetchFiles(db)
+        for name in names {
+            let statements = schema == .current ? try statements(creating: name, db) : []
             try db.execute(sql: "DETACH \(name.sql); ATTACH ':memory:' AS \(name.sql)")
-            for table in tables {
+            for statement in statements {
                 do {
-                    try db.execute(sql: "\(create)\(name.sql).\(table)")
+                    try db.execute(sql: statement)
                 } catch DatabaseError.SQLITE_ERROR {
-                    // SQLite reads texts that it no longer runs, such as those with "…" for a string.
+                    // SQLite reads texts that it no longer runs, such as those with "…" for a string. A virtual table has
+                    // created some of its tables itself.
                 }
             }
+        }
+        return !names.isEmpty
+    }
+
+    /// Returns the statements that create the objects of an attached database once more, in an order in which they can run.
+    private static func statements(creating schema: SQLName, _ db: Database) throws -> [String] {
+        // schematab.html: SQLite has removed the schema's name, and what else can stand between these words and the name.
+        let openings = [
+            "CREATE VIRTUAL TABLE ", "CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "CREATE VIEW ",
+            "CREATE TRIGGER ",
+        ]
+        return try openings.flatMap { opening in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT substr(sql, ?) FROM \(schema.sql).sqlite_master
+                    WHERE sql LIKE ? || '%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                    """, arguments: [opening.count + 1, opening]
+            ).map { "\(opening)\(schema.sql).\($0)" }
         }
     }
 
@@ -116,5 +141,17 @@ package struct AttachedDatabases {
 
     private static func fetchAll(_ db: Database) throws -> [SQLName] {
         try SQLName.fetchAll(db.cachedStatement(sql: "SELECT name FROM pragma_database_list"))
+    }
+}
+
+extension MigrationError {
+    /// Creates an error for a migration that has failed where files that the app attaches were replaced by empty databases.
+    init(undecidedBy error: MigrationError) {
+        self.init(
+            .undecided, at: error.diagnostic.place,
+            "fails in a trial, where the databases that the app attaches are empty: \(error.diagnostic.problem)",
+            remedy: """
+                Migrate those databases by themselves, or name the version of this one. Nothing was changed.
+                """, underlyingError: error)
     }
 }

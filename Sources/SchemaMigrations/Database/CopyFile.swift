@@ -92,17 +92,35 @@ extension Configuration {
     /// nor waits for the connection that makes it.
     package func scratchDatabase() throws -> DatabaseQueue {
         let scratch = try DatabaseQueue(configuration: forCopying())
-        try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(in: $0) }
+        _ = try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(with: .current, in: $0) }
         return scratch
     }
 
     /// Runs the body with such a database, to which nothing more can be attached.
     ///
-    /// - Throws: `MigrationError`, `undecided`, if a migration attaches a database, and what the body throws.
+    /// If a migration fails there, the body runs again, with attached databases that have no tables: migrations may create them.
+    ///
+    /// - Throws: `MigrationError`, `undecided`, if a migration attaches a database, or fails in both trials, and what the body
+    ///   throws.
     package func withScratchDatabase<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
-        let scratch = try scratchDatabase()
-        defer { try? scratch.close() }
-        return try AttachedDatabases.refusingOthers(on: scratch) { try body(scratch) }
+        var hasAttached = false
+        func attempt(_ schema: AttachedDatabases.StandInSchema) throws -> Result {
+            let scratch = try DatabaseQueue(configuration: forCopying())
+            defer { try? scratch.close() }
+            hasAttached = try scratch.inDatabase {
+                try AttachedDatabases.replaceByEmptyOnes(with: schema, in: $0)
+            }
+            return try AttachedDatabases.refusingOthers(on: scratch) { try body(scratch) }
+        }
+        do {
+            return try attempt(.current)
+        } catch let first as MigrationError where first.code == .stepFailed && hasAttached {
+            do {
+                return try attempt(.none)
+            } catch let error as MigrationError where error.code == .stepFailed {
+                throw MigrationError(undecidedBy: first)
+            }
+        }
     }
 }
 

@@ -102,15 +102,16 @@ extension SchemaMigrator {
     /// - Throws: `MigrationError`, with the differences from the nearest version, if none does.
     package func version(fitting db: Database) throws -> SchemaVersion {
         let replayed = with(snapshot: nil)
-        var fitting: SchemaVersion?
-        var nearest: (version: SchemaVersion, sentences: [String])?
-        try db.configuration.withScratchDatabase { queue in
+        let (fitting, nearest) = try db.configuration.withScratchDatabase { queue in
+            var fitting: SchemaVersion?
+            var nearest: (version: SchemaVersion, sentences: [String])?
             for version in versions {
                 try replayed.migrate(queue, upTo: version)
                 let sentences = try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
                 if sentences.isEmpty { fitting = version }
                 if sentences.count < nearest?.sentences.count ?? .max { nearest = (version, sentences) }
             }
+            return (fitting, nearest)
         }
         if let fitting { return fitting }
         throw MigrationError(

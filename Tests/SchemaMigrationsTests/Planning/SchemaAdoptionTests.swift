@@ -88,7 +88,13 @@ struct SchemaAdoptionTests {
     @Test("compares with trials that neither wait for the files that the app attaches, nor change them")
     func attachedFiles() throws {
         let cache = try folder.queue("cache.sqlite")
-        try cache.execute("CREATE TABLE note(id INTEGER PRIMARY KEY, x); INSERT INTO note VALUES (1, 'kept')")
+        try cache.execute(
+            """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, x); INSERT INTO note VALUES (1, 'kept');
+            CREATE UNIQUE INDEX note_x ON note(x); CREATE VIRTUAL TABLE search USING fts5(x);
+            CREATE VIEW notes AS SELECT x FROM note;
+            CREATE TRIGGER add_note INSTEAD OF INSERT ON notes BEGIN INSERT INTO note(x) VALUES (new.x); END;
+            """)
         // What another library allowed, GRDB's connections can read, and cannot create.
         try cache.execute(
             """
@@ -103,7 +109,11 @@ struct SchemaAdoptionTests {
         try queue.execute("CREATE TABLE a(x)")
         let files = [
             "1_a.sql": "CREATE TABLE a(x)",
-            "2_copy.sql": "INSERT INTO a SELECT x FROM cache.note; DELETE FROM cache.note",
+            "2_copy.sql": """
+            INSERT INTO a SELECT x FROM cache.notes; DELETE FROM cache.note; INSERT INTO cache.notes VALUES ('new');
+            INSERT INTO cache.note(x) VALUES ('new') ON CONFLICT (x) DO NOTHING;
+            INSERT INTO cache.search(search, rank) VALUES ('rank', 'bm25()');
+            """,
             "3_b.sql": "CREATE TABLE b(x)", "4_vacuum.sql": "-- migrations: transaction=none\nVACUUM",
         ]
         let schema = try SchemaMigrator(
@@ -113,6 +123,46 @@ struct SchemaAdoptionTests {
         #expect(try queue.read { try schema.pending($0) } == [3, 4])
         #expect(try schema.migrate(queue).applied == [3, 4])
         #expect(try cache.strings("SELECT x FROM note") == ["kept"])
+    }
+
+    @Test(
+        "tries migrations that change the files that the app attaches, unless they need other tables there",
+        arguments: [false, true])
+    func changedAttachedFile(needsOthers: Bool) throws {
+        try folder.queue("archive.sqlite").execute("CREATE TABLE note(x)")
+        var configuration = Configuration()
+        configuration.prepareDatabase { [folder] in
+            try $0.execute(sql: "ATTACH ? AS archive", arguments: [folder.path("archive.sqlite")])
+        }
+        let queue = try folder.queue("attaching.sqlite", configuration)
+        let files = [
+            "1_a.sql": "CREATE TABLE a(x)", "2_entry.sql": "CREATE TABLE archive.entry(k)",
+            "3_x.sql": "ALTER TABLE archive.entry ADD COLUMN x",
+            "4_b.sql": needsOthers ? "INSERT INTO a SELECT x FROM archive.note" : "CREATE TABLE b(x)",
+        ]
+        let schema = try SchemaMigrator(
+            directory: folder.folder(files), options: SchemaOptions(differentSchemas: .refuse),
+            adopting: .matchingSchema)
+        let problem = """
+            2_entry.sql:1: fails in a trial, where the databases that the app attaches are empty: table entry already exists \
+            (SQLite 1)
+            """
+        let report = try schema.migrate(queue)
+        #expect(report.applied == [1, 2, 3, 4])
+        #expect(report.warnings == (needsOthers ? ["The schema was not compared: \(problem)"] : []))
+
+        try queue.execute("DROP TABLE schema_migrations; DROP TABLE schema_migrations_details")
+        guard needsOthers else {
+            #expect(try schema.migrate(queue).applied == [])
+            #expect(try queue.ledger() == [1, 2, 3, 4])
+            return
+        }
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .undecided)
+        #expect(
+            error.description == """
+                \(problem). Migrate those databases by themselves, or name the version of this one. Nothing was changed.
+                """)
     }
 
     @Test("runs no migration that attaches a file, to compare", arguments: [false, true])
