@@ -45,10 +45,13 @@ extension SchemaMigrator {
     ///
     /// A database of another set, that another tool has made or that was adopted, does not count.
     func beganAboveAll(_ ledger: Ledger) -> Bool {
-        guard let floor = ledger.floor, let latest = versions.last, let first = ledger.newer.first else {
-            return false
-        }
-        return floor > latest && [.applied, .snapshot].contains(first.origin)
+        liesAboveAll(ledger) && ledger.newer.first?.wasRun == true
+    }
+
+    /// Returns true if everything that a database has lies above every migration that is known here.
+    func liesAboveAll(_ ledger: Ledger) -> Bool {
+        guard let floor = ledger.floor, let latest = versions.last else { return false }
+        return floor > latest
     }
 
     /// Throws an error if this migrator must leave a database to a newer app.

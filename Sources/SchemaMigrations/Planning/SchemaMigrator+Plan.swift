@@ -88,15 +88,16 @@ extension SchemaMigrator {
         let replaced = baseline?.versions ?? []
         if !ledger.applied.isEmpty, ledger.applied.isDisjoint(with: replaced.union(versions)) {
             let count = ledger.applied.count
+            let isNewer = liesAboveAll(ledger) && ledger.newer.contains(where: \.wasRun)
             throw MigrationError(
-                .differentSchema,
+                isNewer ? .newerThanThisProcess : .differentSchema,
                 """
                 The database has had \(count) \(count == 1 ? "migration" : "migrations"), none of which is known to \
                 this migrator
                 """,
                 remedy: """
-                    One database has one set of migrations: join the folders in one SchemaMigrator. Nothing was \
-                    changed.
+                    \(isNewer ? "If a newer version of the app has migrated the database, update the app. If not, one" : "One") \
+                    database has one set of migrations: join the folders in one SchemaMigrator. Nothing was changed.
                     """
             ).about(.unknownMigrations)
         }

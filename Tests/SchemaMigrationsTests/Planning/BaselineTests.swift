@@ -226,6 +226,28 @@ struct BaselineTests {
         #expect(error.remedy.hasPrefix("One database has one set of migrations"))
     }
 
+    @Test(
+        "is not what an older build finds in a database that the newer one has adopted, which is newer",
+        arguments: [SchemaOptions.NewerDatabaseRule.refuse, .rollBack, .allow])
+    func newerAdoption(rule: SchemaOptions.NewerDatabaseRule) throws {
+        try queue.execute("CREATE TABLE a(x)")
+        try SchemaMigrator(
+            migrations: [CodeMigration(9, sql: ""), CodeMigration(10, sql: "CREATE TABLE b(x)")],
+            adopting: SchemaAdoption { _ in 9 }
+        ).migrate(queue)
+        var older = try before
+        older.options.newerDatabases = rule
+        let error = try failure { try older.migrate(queue) }
+        #expect(error.code == .newerThanThisProcess)
+        #expect(
+            error.description == """
+                The database has had 2 migrations, none of which is known to this migrator. If a newer version of the app has \
+                migrated the database, update the app. If not, one database has one set of migrations: join the folders in one \
+                SchemaMigrator. Nothing was changed.
+                """)
+        #expect(try queue.tables() == ["a", "b"])
+    }
+
     @Test("makes a database to which an older build adds nothing, if it may go on")
     func allowedNewerBaseline() throws {
         try migrator(Self.newer, "newer").migrate(queue)
