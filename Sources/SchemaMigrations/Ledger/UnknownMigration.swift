@@ -15,7 +15,7 @@ struct UnknownMigration: SQLSource {
     func text() throws -> String { throw isUnknown }
     func downScript() throws -> SQLScript? {
         try applied.down.map {
-            try SQLScript($0, fileName: "\(fileName.dropLast(4)).down.sql (from the ledger)")
+            try SQLScript($0, fileName: "\(fileName.dropLast(4)) (from the ledger).down.sql")
         }
     }
 

@@ -155,6 +155,16 @@ struct NewerDatabaseTests {
                 .count == 1)
     }
 
+    @Test("is rolled back by down migrations that begin with another tool's mark")
+    func markedDowns() throws {
+        try migrateAsNewer([
+            "3_author.down.sql": "-- +goose Down\nALTER TABLE book DROP COLUMN author",
+            "4_tag.down.sql": "-- migrate:down\nDROP TABLE tag",
+        ])
+        #expect(try older([:], .rollBack).migrate(queue).undone == [4, 3])
+        #expect(try columns == ["id", "title"])
+    }
+
     @Test("changes branches: what the other branch did is undone, what this one lacks is applied")
     func branches() throws {
         try migrateAsNewer()
@@ -208,7 +218,7 @@ struct NewerDatabaseTests {
         #expect(error.code == .stepFailed)
         #expect(
             error.message
-                == "3_author.down.sql (from the ledger):1: no such table: nowhere (SQLite 1).")
+                == "3_author (from the ledger).down.sql:1: no such table: nowhere (SQLite 1).")
         #expect(try columns == ["id", "title", "author"])
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }
