@@ -33,6 +33,8 @@ final class SchemaRun {
     /// False once the ledger has the down migrations as they are today, and while unknown ones are undone: those of the newer
     /// build, which has applied them, may be the corrected ones.
     private var correctsDownMigrations = true
+    /// The unknown migrations that are being undone, newest first; nil while others run.
+    private var undoing: [AppliedMigration]?
     private var report = SchemaReport()
     /// The settings of the app's connection, with which each migration begins; nil if none changes them.
     private var settings: ConnectionSettings?
@@ -65,9 +67,7 @@ final class SchemaRun {
             var plan = plan
             // A newer app may migrate while this one waits.
             while !plan.undo.isEmpty {
-                (commits, correctsDownMigrations) = (.allOrNothing, false)
-                try runAll(plan.undo.map { try MigrationJob(UnknownMigration(applied: $0), .down) })
-                (commits, correctsDownMigrations) = (migrator.options.commits, true)
+                try undo(plan.undo)
                 plan = try replan(upTo: target)
             }
             report.newer = plan.newer
@@ -82,6 +82,15 @@ final class SchemaRun {
             try runAll(
                 migrator.migrations.filter { pending.contains($0.version) }.map { try MigrationJob($0) })
         }
+    }
+
+    /// Undoes unknown migrations, newest first, or none if the database has others by now.
+    private func undo(_ migrations: [AppliedMigration]) throws {
+        (commits, correctsDownMigrations, undoing) = (.allOrNothing, false, migrations)
+        defer { (commits, correctsDownMigrations, undoing) = (migrator.options.commits, true, nil) }
+        do {
+            try runAll(migrations.map { try MigrationJob(UnknownMigration(applied: $0), .down) })
+        } catch is StalePlan {}
     }
 
     private func replan(upTo target: SchemaVersion?) throws -> SchemaPlan {
@@ -383,6 +392,7 @@ final class SchemaRun {
     /// - Returns: the ledger as it was read.
     private func prepareLedger() throws -> Ledger {
         let ledger = try migrator.ledger(of: db)
+        if let undoing, ledger.newer.reversed() != undoing { throw StalePlan() }
         if let warning = try migrator.verifyAdoption(db, ledger), !report.warnings.contains(warning) {
             report.warnings.append(warning)
         }
@@ -401,6 +411,9 @@ final class SchemaRun {
         }
     }
 }
+
+/// An error that says that a newer app has migrated since the plan was made.
+private struct StalePlan: Error {}
 
 /// An error that rolls back a group, of which the migrations before the one that failed have to run again.
 private struct UndoneGroup: Error {}

@@ -165,6 +165,34 @@ struct NewerDatabaseTests {
         #expect(try columns == ["id", "title"])
     }
 
+    @Test("is rolled back newest first, also if the newer app migrates on while this one waits")
+    func migratedMeanwhile() throws {
+        try migrateAsNewer(["4_tag.sql": nil, "4_tag.down.sql": nil])
+        let newer = try SchemaMigrator(
+            directory: folder.folder(
+                Self.files.merging([
+                    "4_tag.sql": "CREATE VIEW names AS SELECT author FROM book",
+                    "4_tag.down.sql": "DROP VIEW names",
+                ]) { $1 }, named: "newer"))
+        let waits = Locked(true)
+        var configuration = Configuration()
+        configuration.prepareDatabase { [queue] db in
+            // The statement that is traced has not taken the lock yet.
+            db.trace { event in
+                guard event.description.hasPrefix("BEGIN IMMEDIATE"),
+                    waits.withLock({ waits in
+                        defer { waits = false }
+                        return waits
+                    })
+                else { return }
+                #expect(throws: Never.self) { try newer.migrate(queue) }
+            }
+        }
+        let waiting = try DatabaseQueue(path: queue.path, configuration: configuration)
+        #expect(try older([:], .rollBack).migrate(waiting).undone == [4, 3])
+        #expect(try columns == ["id", "title"])
+    }
+
     @Test("changes branches: what the other branch did is undone, what this one lacks is applied")
     func branches() throws {
         try migrateAsNewer()
