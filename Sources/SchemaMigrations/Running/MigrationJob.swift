@@ -170,9 +170,10 @@ extension MigrationJob {
                 // A statement that finds the database locked has done nothing.
                 try waitWhileBusy(upTo: limit, interrupter: interrupter) {
                     try restore(settings, db) {
-                        try AttachedDatabases.allowingOneMore(db) {
+                        func run() throws {
                             try interrupter.allowInterrupts(of: db) { try runBody(db) {} }
                         }
+                        try attaches ? run() : AttachedDatabases.allowingOneMore(db, run)
                     }
                 }
             }

@@ -98,8 +98,13 @@ package struct SQLScript {
         statements.contains { ["SAVEPOINT", "RELEASE", "ROLLBACK"].contains($0.opening.first?.keyword) }
     }
 
-    /// True if the file attaches a database.
-    package var attaches: Bool { statements.contains { $0.opens(with: "ATTACH") } }
+    /// True if the file attaches a database, as `VACUUM INTO` does, too.
+    package var attaches: Bool {
+        statements.contains { statement in
+            statement.opens(with: "ATTACH")
+                || statement.opens(with: "VACUUM") && statement.opening.contains { $0.keyword == "INTO" }
+        }
+    }
 
     /// The line that sets the time to wait for other connections; nil if there is none.
     var busyTimeoutLine: Int? {

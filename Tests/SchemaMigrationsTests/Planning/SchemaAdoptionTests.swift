@@ -1,4 +1,5 @@
 import AppMigrations
+import Foundation
 import GRDB
 import GRDBMigrations
 import SchemaMigrations
@@ -163,6 +164,26 @@ struct SchemaAdoptionTests {
             error.description == """
                 \(problem). Migrate those databases by themselves, or name the version of this one. Nothing was changed.
                 """)
+    }
+
+    @Test(
+        "runs no file without a transaction that writes a database elsewhere, to compare",
+        arguments: ["VACUUM INTO", "VACUUM main INTO", "ATTACH"])
+    func writtenElsewhere(statement: String) throws {
+        let path = folder.path("elsewhere.sqlite")
+        let files = [
+            "10_a.sql": "CREATE TABLE a(x)", "20_b.sql": "CREATE TABLE b(x)",
+            "30_c.sql":
+                "-- migrations: transaction=none\n\(statement) '\(path)'\(statement == "ATTACH" ? " AS c" : "")",
+        ]
+        let schema = try folder.migrator(files, adopting: .matchingSchema)
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .undecided)
+        #expect(error.message == "30_c.sql:2: attaches a database, which a trial must not change.")
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try schema.markApplied(queue, upTo: 20)
+        #expect(try schema.migrate(queue).applied == [30])
+        #expect(FileManager.default.fileExists(atPath: path))
     }
 
     @Test("runs no migration that attaches a file, to compare", arguments: [false, true])
