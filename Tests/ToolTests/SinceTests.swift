@@ -84,6 +84,19 @@ struct SinceTests {
         #expect(try await other.check() == [])
     }
 
+    @Test("accepts a baseline of files that the branch changed later")
+    func squashedBeforeEdit() async throws {
+        let clone = try await GitClone()
+        try await clone.git("checkout", "--quiet", "-b", "feature")
+        #expect(try await clone.run("squash --before 2").status == 0)
+        try await clone.commit()
+        try await clone.git("checkout", "--quiet", "main")
+        try clone.write("CREATE TABLE a(x, y);", to: "1_a.sql")
+        try await clone.commit()
+        try await clone.git("checkout", "--quiet", "feature")
+        #expect(try await clone.check() == [])
+    }
+
     @Test("says that it cannot compare a baseline into which a file was squashed that the branch lacks")
     func squashedNewFile() async throws {
         let clone = try await GitClone()

@@ -109,7 +109,10 @@ package struct BranchMigrations: Sendable {
     private func differences(
         of file: String, replacing baseline: Baseline, _ contents: Data, _ configuration: Configuration
     ) -> [ReviewFinding] {
-        let replaced = migrations(in: files).filter { baseline.versions.contains($0.key) }
+        // The files were squashed as they were when they parted from the branch.
+        let known = migrations(in: files).merging(shared.map(migrations) ?? [:]) { $1 }
+        let replaced = known.filter { baseline.versions.contains($0.key) }
+        func old(_ file: String) -> Data? { shared?[file] ?? files[file] }
         func untried(_ problem: String) -> [ReviewFinding] {
             [
                 ReviewFinding(
@@ -118,7 +121,7 @@ package struct BranchMigrations: Sendable {
             ]
         }
         let covered = replaced.reduce(into: Set(replaced.keys)) {
-            $0.formUnion(Baseline(of: files[$1.value])?.versions ?? [])
+            $0.formUnion(Baseline(of: old($1.value))?.versions ?? [])
         }
         if let missing = baseline.versions.subtracting(covered).min() {
             return untried("\(missing) is not there.")
@@ -137,7 +140,7 @@ package struct BranchMigrations: Sendable {
         }
         do {
             guard let version = baseline.versions.max() else { return [] }
-            let theirs = try made(replaced) { files[$0] }
+            let theirs = try made(replaced, old)
             let ours = try made([version: file]) { _ in contents }
             let differences = theirs.differences(from: ours, calling: "the files", "the baseline")
             guard !differences.isEmpty else { return [] }
