@@ -187,6 +187,7 @@ struct MigrationComparison {
     private func isNeedless(
         _ rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
     ) -> Bool {
+        guard rebuild.copies.allSatisfy(\.copiesEveryRow) else { return false }
         // An UPDATE before it can fill NULLs, unless a trigger makes more of it.
         let hasTrigger = before.triggers.values.contains { $0.table == rebuild.table }
         let isPlainCopy = new.columns.allSatisfy { column in

@@ -260,6 +260,13 @@ extension ScriptOutline.Statement {
             && tokens.contains { $0.isWord("SELECT") }
     }
 
+    /// True if no word of a statement that copies rows leaves some out.
+    var copiesEveryRow: Bool {
+        let words = ["WHERE", "JOIN", "DISTINCT", "GROUP", "LIMIT", "EXCEPT", "INTERSECT", "UNION", "IGNORE"]
+        return !tokens.contains { words.contains($0.keyword) }
+            && !tokens.drop { !$0.isWord("FROM") }.contains { $0.keyword == "," }
+    }
+
     /// Returns whether a name stands in the statement.
     func mentions(_ name: SQLName) -> Bool { tokens.contains { $0.name == name } }
 
