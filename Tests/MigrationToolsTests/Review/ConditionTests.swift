@@ -122,6 +122,23 @@ struct ConditionTests {
     }
 
     @Test(
+        "finds values that a table loses of which each row belongs to one of another table",
+        arguments: [
+            "id INTEGER PRIMARY KEY REFERENCES user(id)",
+            "id INTEGER PRIMARY KEY, user INTEGER NOT NULL UNIQUE REFERENCES user(id)",
+            "id INTEGER PRIMARY KEY, user INTEGER UNIQUE REFERENCES user(id)",
+        ])
+    func oneToOne(key: String) throws {
+        let first = """
+            CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE profile(\(key), bio TEXT, mood TEXT, state INTEGER NOT NULL, kind TEXT NOT NULL);
+            """
+        let update = "UPDATE profile SET bio = NULL WHERE"
+        #expect(try rules("\(update) state = 42;", after: first) == ["changed-values"])
+        #expect(try rules("\(update) kind = 'a' AND state = 42;", after: first) == ["changed-values"])
+    }
+
+    @Test(
         "finds nothing in the clean-up of rows that refer to no row",
         arguments: [
             "folder NOT IN (SELECT id FROM folder)",
