@@ -139,6 +139,27 @@ struct ConditionTests {
     }
 
     @Test(
+        "says what no row meets beside conditions that are written otherwise",
+        arguments: [
+            """
+            INSERT INTO trash SELECT NULL, min(id) FROM note GROUP BY kind
+            ON CONFLICT(note) WHERE note > 0 DO UPDATE SET note = excluded.note;
+            """,
+            "UPDATE odd SET x = x + 1 WHERE x > 0 AND window = 5;",
+            "DELETE FROM odd INDEXED BY odd_x WHERE x = 5;",
+        ])
+    func otherConditions(sql: String) throws {
+        let first = """
+            \(Self.note)
+            CREATE UNIQUE INDEX trash_note ON trash(note) WHERE note > 0;
+            CREATE TABLE odd(x INTEGER NOT NULL, window INTEGER NOT NULL);
+            CREATE INDEX odd_x ON odd(x);
+            """
+        let odd = "UPDATE note SET body = NULL WHERE instr(title, char(7)) > 2;"
+        #expect(try rules("\(sql) \(odd)", after: first).filter { $0 == "untried" } == ["untried"])
+    }
+
+    @Test(
         "finds nothing in the clean-up of rows that refer to no row",
         arguments: [
             "folder NOT IN (SELECT id FROM folder)",

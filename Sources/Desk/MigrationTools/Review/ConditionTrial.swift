@@ -19,14 +19,16 @@ struct ConditionTrial {
     private let answers = Locked<[Int: Answers]>([:])
     private static let function = "app_migrations_note"
 
-    /// Creates a trial; nil if the file has no condition that can be noted.
-    init?(_ outline: ScriptOutline) {
+    /// Creates a trial; nil if there is no condition that can be noted.
+    ///
+    /// - Parameter wanted: the place of the only statement to note; nil for all.
+    init?(_ outline: ScriptOutline, at wanted: Int? = nil) {
         var bytes: [UInt8] = []
         var end = 0
         var statements: Set<Int> = []
         let all = Array(outline.script.sql.utf8)
         for (index, statement) in outline.script.statements.enumerated()
-        where outline.statements[index].changesRows {
+        where outline.statements[index].changesRows && wanted.map({ $0 == index }) != false {
             for condition in Self.conditions(in: Array(all[statement.range])) {
                 let range =
                     statement.range.lowerBound + condition.lowerBound..<statement.range.lowerBound
@@ -67,17 +69,22 @@ struct ConditionTrial {
         func close() {
             if let start, start < end { found.append(start..<end) }
         }
-        for token in SQLLexer(statement) {
+        let tokens = Array(SQLLexer(statement))
+        let words = tokens.map { token in
             let text = String(decoding: statement[token.range], as: UTF8.self)
-            let word = token.kind == .word ? text.uppercasedASCII : text
+            return token.kind == .word ? text.uppercasedASCII : text
+        }
+        for (index, (token, word)) in zip(tokens, words).enumerated() {
+            let next = words.dropFirst(index + 1).prefix(2)
             // A full-text index answers it alone.
             if word == "MATCH" { return [] }
             if word == "(" { depth += 1 }
             if word == ")" { depth -= 1 }
-            if depth == 0, ends.contains(word) {
+            // A column may be called window.
+            if depth == 0, ends.contains(word), word != "WINDOW" || next.last == "AS" {
                 close()
                 // What comes before a condition joins tables.
-                if word == "ON", start != nil { return found }
+                if word == "ON", start != nil || next.first == "CONFLICT" { return found }
                 start = nil
             }
             end = token.range.upperBound

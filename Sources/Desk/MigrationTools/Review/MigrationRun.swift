@@ -341,23 +341,32 @@ struct MigrationRun {
         }
         guard !wanted.isEmpty, let conditions = ConditionTrial(outline) else { return [] }
         let trials = [small.map { trial.inside($0.queue, $0.migrator) }, trial].compactMap(\.self)
-        let all = styles.lazy.flatMap { style in
-            trials.lazy.compactMap { try? $0.answers(conditions, over: style) }
+        func answers(_ conditions: ConditionTrial) -> [Int: ConditionTrial.Answers]? {
+            styles.lazy.flatMap { style in
+                trials.lazy.compactMap { try? $0.answers(conditions, over: style) }
+            }.first
         }
-        guard let answers = all.first else { return [] }
+        let all = answers(conditions)
         return wanted.compactMap { index, wanted in
-            let found = answers[index] ?? ConditionTrial.Answers()
-            guard conditions.statements.contains(index), !(wanted ? found.isTrue : found.isFalse) else {
-                return nil
+            guard conditions.statements.contains(index) else { return nil }
+            // A condition that cannot be noted is no reason to be silent about the others.
+            let found = all ?? ConditionTrial(outline, at: index).flatMap(answers)
+            let answer = found.map { $0[index] ?? ConditionTrial.Answers() }
+            guard let answer else {
+                return undecided(index, outline, "It is not known which generated rows meet the WHERE.")
             }
+            guard !(wanted ? answer.isTrue : answer.isFalse) else { return nil }
             let problem =
                 wanted
                 ? "No generated row meets the WHERE, so nothing shows what the statement changes."
                 : "Every generated row meets the WHERE, so nothing shows what the statement leaves out."
-            return finding(
-                .untried, outline, outline.statements[index].line, "\(problem) \(ReviewRule.stepLimit.remedy)"
-            )
+            return undecided(index, outline, problem)
         }
+    }
+
+    private func undecided(_ index: Int, _ outline: ScriptOutline, _ problem: String) -> ReviewFinding {
+        finding(
+            .untried, outline, outline.statements[index].line, "\(problem) \(ReviewRule.stepLimit.remedy)")
     }
 
     /// What goes wrong over awkward rows.
