@@ -159,6 +159,12 @@ struct ConditionTests {
         #expect(try rules("\(sql) \(odd)", after: first).filter { $0 == "untried" } == ["untried"])
     }
 
+    @Test("tries few of a great many literals", .timeLimit(.minutes(1)))
+    func manyLiterals() throws {
+        let ids = (1...2_000).map { "\($0 * 3)" }.joined(separator: ", ")
+        #expect(try rules("UPDATE note SET body = NULL WHERE id IN (\(ids));") == ["changed-values"])
+    }
+
     @Test(
         "finds nothing in the clean-up of rows that refer to no row",
         arguments: [

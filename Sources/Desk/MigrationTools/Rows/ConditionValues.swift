@@ -20,9 +20,11 @@ struct ConditionValues {
         written = Set(tokens.compactMap(\.literal)).subtracting(conditions.joined().compactMap(\.literal))
         for condition in conditions {
             for (position, token) in condition.enumerated() where token.literal == nil && token.isName {
-                let values = (condition[position...] + condition[..<position]).compactMap(\.literal)
                 let known = literals[token.name] ?? []
-                literals[token.name] = known + values.filter { !known.contains($0) }
+                guard known.count < Self.mostLiterals else { continue }
+                let values = [condition[position...], condition[..<position]].joined().lazy
+                    .compactMap(\.literal).filter { !known.contains($0) }
+                literals[token.name] = known + values.prefix(Self.mostLiterals - known.count)
             }
         }
     }
@@ -57,6 +59,8 @@ struct ConditionValues {
         return Array(singles.prefix(Self.mostSingles)) + joint
     }
 
+    /// The number of literals beside a name, of which few decide more than the others.
+    private static let mostLiterals = 40
     private static let mostSingles = 24
     private static let jointValues = 4
 }
