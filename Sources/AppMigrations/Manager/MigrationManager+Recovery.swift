@@ -24,8 +24,8 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `misuse`, when the work is not pending or a schema step.
     public func skip(_ work: MigrationWork) throws {
         try withLocks {
-            // A step whose condition fails can be skipped, and keeps no other from it.
-            let plan = try plan { _ in }
+            // A step whose condition is wrong can be skipped, and keeps no other from it.
+            let plan = try plan { if $0.code != .stepFailed { throw $0 } }
             guard work.kind != .schemaStep else {
                 throw MigrationError(
                     .misuse, "\(work.id.title) cannot be skipped",

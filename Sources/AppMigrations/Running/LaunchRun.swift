@@ -134,7 +134,7 @@ final class LaunchRun: Run {
         }
         // At the end, conditions are asked, whatever has run.
         defer { looked = index }
-        return looked != index && input.registration.hasConditions
+        return index > 0 && looked != index && input.registration.hasConditions
     }
 
     /// Returns true if deferred steps that are done may be needed again, because a step is finishing them, or if the step itself
@@ -173,7 +173,7 @@ final class LaunchRun: Run {
     /// A deferred step has looked at each row that it has visited: one that needs it then has come since. Of the others, the end of
     /// the launch tells.
     func stillNeeded(in plan: LaunchPlan) -> MigrationError? {
-        let isOver = next == nil && works(of: plan).isEmpty
+        let isOver = next == nil && plan.pending.allSatisfy { hasRunEnough($0, in: plan) }
         let needed = plan.pending.first { pending in
             guard plan.isReopened(pending) else { return false }
             return pending.step.isDeferred

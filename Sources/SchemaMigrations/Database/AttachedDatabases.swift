@@ -42,8 +42,25 @@ package struct AttachedDatabases {
     enum StandInSchema {
         /// The schema that the file has today.
         case current
+        /// Its tables: migrations create the rest.
+        case tables
         /// None: migrations create it.
         case none
+
+        /// How the statements begin that create it, in an order in which they can run.
+        ///
+        /// SQLite has removed the schema's name, and what else can stand between these words and the name (schematab.html).
+        fileprivate var openings: [String] {
+            switch self {
+            case .current:
+                [
+                    "CREATE VIRTUAL TABLE ", "CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ",
+                    "CREATE VIEW ", "CREATE TRIGGER ",
+                ]
+            case .tables: ["CREATE TABLE "]
+            case .none: []
+            }
+        }
     }
 
     /// Replaces each attached file by a database in memory without rows.
@@ -52,7 +69,7 @@ package struct AttachedDatabases {
     static func replaceByEmptyOnes(with schema: StandInSchema, in db: Database) throws -> Bool {
         let names = try fetchFiles(db)
         for name in names {
-            let statements = schema == .current ? try statements(creating: name, db) : []
+            let statements = try schema.openings.flatMap { try Self.statements(opening: $0, in: name, db) }
             try db.execute(sql: "DETACH \(name.sql); ATTACH ':memory:' AS \(name.sql)")
             for statement in statements {
                 do {
@@ -66,22 +83,15 @@ package struct AttachedDatabases {
         return !names.isEmpty
     }
 
-    /// Returns the statements that create the objects of an attached database once more, in an order in which they can run.
-    private static func statements(creating schema: SQLName, _ db: Database) throws -> [String] {
-        // schematab.html: SQLite has removed the schema's name, and what else can stand between these words and the name.
-        let openings = [
-            "CREATE VIRTUAL TABLE ", "CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "CREATE VIEW ",
-            "CREATE TRIGGER ",
-        ]
-        return try openings.flatMap { opening in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT substr(sql, ?) FROM \(schema.sql).sqlite_master
-                    WHERE sql LIKE ? || '%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                    """, arguments: [opening.count + 1, opening]
-            ).map { "\(opening)\(schema.sql).\($0)" }
-        }
+    /// Returns the statements with such an opening that create objects of an attached database once more.
+    private static func statements(opening: String, in schema: SQLName, _ db: Database) throws -> [String] {
+        try String.fetchAll(
+            db,
+            sql: """
+                SELECT substr(sql, ?) FROM \(schema.sql).sqlite_master
+                WHERE sql LIKE ? || '%' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                """, arguments: [opening.count + 1, opening]
+        ).map { "\(opening)\(schema.sql).\($0)" }
     }
 
     /// Replaces each attached file by a copy.

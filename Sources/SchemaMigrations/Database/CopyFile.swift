@@ -98,9 +98,10 @@ extension Configuration {
 
     /// Runs the body with such a database, to which nothing more can be attached.
     ///
-    /// If a migration fails there, the body runs again, with attached databases that have no tables: migrations may create them.
+    /// If a migration fails there, the body runs again, with attached databases that have tables alone, and then none: migrations may
+    /// create the rest.
     ///
-    /// - Throws: `MigrationError`, `undecided`, if a migration attaches a database, or fails in both trials, and what the body
+    /// - Throws: `MigrationError`, `undecided`, if a migration attaches a database, or fails in each trial, and what the body
     ///   throws.
     package func withScratchDatabase<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
         var hasAttached = false
@@ -115,11 +116,12 @@ extension Configuration {
         do {
             return try attempt(.current)
         } catch let first as MigrationError where first.code == .stepFailed && hasAttached {
-            do {
-                return try attempt(.none)
-            } catch let error as MigrationError where error.code == .stepFailed {
-                throw MigrationError(undecidedBy: first)
+            for schema in [.tables, .none] as [AttachedDatabases.StandInSchema] {
+                do { return try attempt(schema) } catch let error as MigrationError
+                    where error.code == .stepFailed
+                {}
             }
+            throw MigrationError(undecidedBy: first)
         }
     }
 }

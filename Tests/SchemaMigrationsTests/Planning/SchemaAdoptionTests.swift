@@ -166,6 +166,24 @@ struct SchemaAdoptionTests {
                 """)
     }
 
+    @Test("tries migrations that add an index to a table of a file that the app attaches")
+    func indexInAttachedFile() throws {
+        try folder.queue("archive.sqlite").execute("CREATE TABLE note(x)")
+        var configuration = Configuration()
+        configuration.prepareDatabase { [folder] in
+            try $0.execute(sql: "ATTACH ? AS archive", arguments: [folder.path("archive.sqlite")])
+        }
+        let queue = try folder.queue("attaching.sqlite", configuration)
+        let schema = try SchemaMigrator(
+            directory: folder.folder([
+                "1_a.sql": "CREATE TABLE a(x)", "2_index.sql": "CREATE INDEX archive.note_x ON note(x)",
+            ]), options: SchemaOptions(differentSchemas: .refuse), adopting: .matchingSchema)
+        #expect(try schema.migrate(queue).warnings == [])
+        try queue.execute("DROP TABLE schema_migrations; DROP TABLE schema_migrations_details")
+        #expect(try schema.migrate(queue).applied == [])
+        #expect(try queue.ledger() == [1, 2])
+    }
+
     @Test(
         "runs no file without a transaction that writes a database elsewhere, to compare",
         arguments: ["VACUUM INTO", "VACUUM main INTO", "ATTACH"])

@@ -315,6 +315,61 @@ struct AgainTests {
         }
     }
 
+    @Test("is an error if its condition holds after it has run, also while a deferred step waits")
+    func endlessBesideDeferred() async throws {
+        let database = try open()
+        try await manager("1.0", database).migrate()
+        try write(database)
+        for _ in 1...2 {
+            let endless = try manager("2.0", database, fills: false)
+            endless.afterMigratingToVersion("2.0-1") { _ in }
+            let error = await #expect(throws: MigrationError.self) { try await endless.migrate() }
+            #expect(error?.description.contains("has run, and its condition still holds") == true)
+        }
+    }
+
+    @Test("is not asked by a fresh install that has nothing to run: the app makes its tables later")
+    func beforeTables() throws {
+        let database = try open()
+        func launch() throws -> [AppVersion] {
+            let manager = try MigrationManager(
+                name: "Diary", currentVersion: "2.0", adopting: .newApp, store: .jsonFile(at: app.storeURL))
+            manager.whenMigratingToVersion("2.0", in: database, again: Self.isOld) { db in
+                try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+            }
+            return try manager.migrate().completed.versions
+        }
+        #expect(try launch() == [])
+        try database.execute("CREATE TABLE entry(id INTEGER PRIMARY KEY, mood TEXT)")
+        try write(database)
+        #expect(try launch() == ["2.0"])
+    }
+
+    @Test("cannot be skipped while its condition cannot be asked")
+    func skippedWhileLocked() throws {
+        let database = try open()
+        let isLocked = Locked(false)
+        func manager() throws -> MigrationManager {
+            let manager = try self.manager("1.0", database)
+            manager.whenMigratingToVersion(
+                "1.0-1",
+                again: {
+                    if isLocked.withLock({ $0 }) { throw DatabaseError(resultCode: .SQLITE_BUSY) }
+                    return false
+                }
+            ) {}
+            return manager
+        }
+        _ = try manager().migrate()
+        isLocked.withLock { $0 = true }
+        let error = try #require(throws: MigrationError.self) { try manager().migrate() }
+        #expect(error.code == .locked)
+        let refusal = try #require(throws: MigrationError.self) {
+            try manager().skip(try #require(error.work))
+        }
+        #expect(refusal.code == .locked)
+    }
+
     @Test("names itself when its condition throws, and is not asked before it has run")
     func failingCondition() throws {
         let database = try open()
