@@ -115,6 +115,20 @@ struct OlderBuildTests {
         #expect(text.contains("'2024-02-04'") && !text.contains("'2034"), "\(text)")
     }
 
+    @Test("squashes a baseline again that an editor has saved with a byte order mark")
+    func markedBaseline() async throws {
+        let tool = try Tool(Self.main)
+        _ = try await tool("squash --before 2")
+        let first = try String(contentsOf: tool.folder.file("Migrations/2_baseline.sql"), encoding: .utf8)
+        try tool.write("\u{FEFF}\(first)", to: "Migrations/2_baseline.sql")
+        let run = try await tool("squash --before 3")
+        #expect(run.status == 0, "\(run)")
+        let text = try String(contentsOf: tool.folder.file("Migrations/3_baseline.sql"), encoding: .utf8)
+        #expect(
+            text.contains(
+                "\n-- replaces: 1 book\n-- replaces: 2 year\n-- replaces: 3 index\n"), "\(text)")
+    }
+
     @Test("tries each file after a baseline, whatever tables it touches")
     func laterFiles() async throws {
         var files = Self.main

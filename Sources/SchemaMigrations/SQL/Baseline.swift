@@ -11,6 +11,8 @@ package struct Baseline: Sendable {
     /// The beginning of the line that names a release.
     package static let releaseHeader = "-- last release: "
 
+    /// The version and the name of each migration, as the file has them.
+    package let lines: [String]
     /// The versions of the migrations, that of the file among them.
     package let versions: Set<SchemaVersion>
     /// The last release of the app that had these migrations, and so can migrate older databases; nil if unknown.
@@ -20,7 +22,7 @@ package struct Baseline: Sendable {
     ///
     /// - Returns: nil, if the file stands for no other migrations.
     package init?(_ text: String) {
-        var versions: Set<SchemaVersion> = []
+        var (lines, versions): ([String], Set<SchemaVersion>) = ([], [])
         var release: String?
         // An editor may have begun the file with a byte order mark.
         var rest = text.drop { $0 == "\u{FEFF}" }
@@ -29,13 +31,16 @@ package struct Baseline: Sendable {
             let line = rest.prefix { !$0.isNewline }
             rest = rest[line.endIndex...].dropFirst()
             if line.hasPrefix(Self.header) {
-                let version = line.dropFirst(Self.header.count).split(separator: " ").first
+                let migration = line.dropFirst(Self.header.count)
+                lines.append(String(migration))
+                let version = migration.split(separator: " ").first
                 if let version = version.flatMap({ SchemaVersion($0) }) { versions.insert(version) }
             } else if line.hasPrefix(Self.releaseHeader) {
                 release = String(line.dropFirst(Self.releaseHeader.count))
             }
         }
         guard !versions.isEmpty else { return nil }
+        self.lines = lines
         self.versions = versions
         lastRelease = release
     }

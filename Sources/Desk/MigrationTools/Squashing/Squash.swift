@@ -106,12 +106,9 @@ package struct Squash {
                 synchronized.add(ScriptOutline(script))
             }
             let text = try (migration as? any SQLSource)?.text() ?? ""
-            if Baseline(text) == nil {
-                lines.append("\(Baseline.header)\(migration.version) \(migration.name)")
-            } else {
-                lines += text.split(whereSeparator: \.isNewline).prefix { $0.hasPrefix("--") }
-                    .filter { $0.hasPrefix(Baseline.header) }.map(String.init)
-            }
+            lines +=
+                Baseline(text)?.lines.map { Baseline.header + $0 }
+                ?? ["\(Baseline.header)\(migration.version) \(migration.name)"]
         }
         lines += synchronized.names.sorted().map { "\(SynchronizedTables.baselineHeader)\($0.text)" }
         if let lastRelease { lines.append("\(Baseline.releaseHeader)\(lastRelease)") }
