@@ -79,6 +79,44 @@ struct StandInTests {
         #expect(try await tool("check").status == 0)
     }
 
+    @Test(
+        "freezes no result of a stand-in for every later install",
+        arguments: ["slug(1)", "slug(1) = lower", "slug(1) = 'work'", "slug(1) = 0"])
+    func frozen(_ function: String) async throws {
+        let tool = try Tool([
+            "1_a.sql": "CREATE TABLE category(name, slug); CREATE INDEX slugs ON category(name);",
+            "2_b.sql": "INSERT INTO category VALUES ('Work', substr(slug('Work'), 1, 4));",
+            "code.rules": "function: \(function)\nfunction: other(1)\n",
+        ])
+        for command in ["squash --before 2", "snapshot write --output s.sql"] {
+            let run = try await tool(command)
+            #expect(
+                run.errors == """
+                    error: What the migrations make depends on function `slug` of the app: table `category` has 1 row after one \
+                    result, 1 after another, with other values.
+                    Every later install would get the values of its stand-in. Write the value itself in the file, or leave the \
+                    row to the app. Nothing was changed.
+
+                    """, "\(run)")
+        }
+        #expect(FileManager.default.fileExists(atPath: tool.folder.file("Migrations/1_a.sql").path))
+    }
+
+    @Test("squashes what only later calls of a function decide, and what any result of it passes")
+    func laterCalls() async throws {
+        let tool = try Tool([
+            "1_a.sql": """
+            CREATE TABLE note(title CHECK (slug(title)), slug AS (slug(title)) STORED, upper AS (slug(title)));
+            CREATE INDEX slugs ON note(slug(title));
+            CREATE TRIGGER t AFTER DELETE ON note BEGIN INSERT INTO note(title) VALUES (slug(old.title)); END;
+            """,
+            "2_b.sql": "INSERT INTO note(title) VALUES ('Work');",
+            "code.rules": "function: slug(1) pure\n",
+        ])
+        let run = try await tool("squash --before 2")
+        #expect(run.status == 0, "\(run)")
+    }
+
     @Test("never migrates a real database, and says so")
     func migrate() async throws {
         let tool = try tool()

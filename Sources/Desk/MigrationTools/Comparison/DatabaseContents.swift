@@ -11,12 +11,17 @@ package struct DatabaseContents {
     private let sequences: AutoincrementSequences
 
     /// Reads a database, on a connection that may write.
-    package init(_ db: Database) throws {
+    package init(_ db: Database) throws { try self.init(db, isWritable: false) }
+
+    /// Reads a database.
+    ///
+    /// - Parameter isWritable: whether to leave out generated columns.
+    init(_ db: Database, isWritable: Bool) throws {
         schema = try DatabaseSchema(db)
         var rows: [SQLName: [[StoredValue]]] = [:]
         var indexes: [SQLName: [[StoredValue]]] = [:]
         for object in schema.objects.values where object.type == "table" {
-            rows[object.name] = try StoredRows(db, table: object.name).rows
+            rows[object.name] = try StoredRows(db, table: object.name, isWritable: isWritable).rows
             if let table = FullTextTable(object) { indexes[object.name] = try table.index(db) }
         }
         self.rows = rows

@@ -4,47 +4,78 @@ import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
 
-/// A trial of whether migrations make the same database on every day, and whatever `random()` returns.
+/// A trial of whether migrations make the same database on every day, whatever `random()` and the app's functions return.
 ///
 /// A snapshot or a baseline would keep what they make today for every later install. The migrations run on two days that are
-/// years apart. What SQLite computes when the app uses the database, such as a column's default, is not affected.
+/// years apart, and once for each stand-in for a function, which returns something else then. What SQLite computes when the app
+/// uses the database, such as a column's default, is not affected.
 struct DayTrial {
     private let migrator: SchemaMigrator
     private let configuration: Configuration
+    private let standIns: StandIns
     private let progress: Progress?
 
+    private static let days = ["2001-02-03 04:05:06.789", "2034-11-12 13:14:15.678"]
+
+    /// - Parameter configuration: the one for databases in memory, with the stand-ins.
     init(
-        _ migrator: SchemaMigrator, configuration: Configuration = Configuration(), progress: Progress? = nil
+        _ migrator: SchemaMigrator, configuration: Configuration = Configuration(),
+        standIns: StandIns = StandIns(), progress: Progress? = nil
     ) {
         self.migrator = migrator
         self.configuration = configuration
+        self.standIns = standIns
         self.progress = progress
     }
 
     /// - Throws: `MigrationError`, if the databases differ.
     func check() throws {
-        let contents = try ["2001-02-03 04:05:06.789", "2034-11-12 13:14:15.678"].map { now in
-            var configuration = configuration
-            configuration.prepareDatabase { db in
-                for function in try Self.functions(now) { db.add(function: function) }
-            }
-            let database = try configuration.scratchDatabase()
-            try migrator.migrate(database, progress: progress)
-            return try database.writeWithoutTransaction(DatabaseContents.init)
+        // Where one day has a number, the other has its complement: another sign, another remainder, the reverse order.
+        let contents = try contents(adding: Self.functions(Self.days[0]))
+        let others = try self.contents(adding: Self.functions(Self.days[1], complement: .max))
+        try refuse(
+            contents.differences(from: others, calling: "one day", "another"), "depends on the day or on chance",
+            "get the values of today")
+        for standIn in standIns.used where standIn.kind == .function {
+            try refuse(
+                differences(of: contents, from: standIn), "depends on \(standIn.title) of the app",
+                "get the values of its stand-in")
         }
-        let differences = contents[0].differences(from: contents[1], calling: "one day", "another")
+    }
+
+    /// Compares a database with one for which a stand-in has returned something else.
+    private func differences(of contents: DatabaseContents, from standIn: StandIn) throws -> [String] {
+        do {
+            let others = try self.contents(
+                adding: Self.functions(Self.days[0]) + [standIn.function(isOther: true)])
+            return contents.differences(from: others, calling: "one result", "another")
+        } catch let error as MigrationError {
+            return ["with another result, \(error.message)"]
+        }
+    }
+
+    private func contents(adding functions: [DatabaseFunction]) throws -> DatabaseContents {
+        var configuration = configuration
+        configuration.prepareDatabase { db in
+            for function in functions { db.add(function: function) }
+        }
+        let database = try configuration.scratchDatabase()
+        try migrator.migrate(database, progress: progress)
+        return try database.writeWithoutTransaction { try DatabaseContents($0, isWritable: true) }
+    }
+
+    private func refuse(_ differences: [String], _ problem: String, _ consequence: String) throws {
         guard !differences.isEmpty else { return }
         throw MigrationError(
-            .misuse,
-            "What the migrations make depends on the day or on chance: \(differences.joined(separator: "; "))",
+            .misuse, "What the migrations make \(problem): \(differences.joined(separator: "; "))",
             remedy: """
-                Every later install would get the values of today. Write the value itself in the file, or leave the row to \
-                the app. Nothing was changed.
+                Every later install would \(consequence). Write the value itself in the file, or leave the row to the app. \
+                Nothing was changed.
                 """)
     }
 
     /// SQLite's functions of time and chance, as they are at a moment.
-    private static func functions(_ now: String) throws -> [DatabaseFunction] {
+    private static func functions(_ now: String, complement: UInt64 = 0) throws -> [DatabaseFunction] {
         let sqlite = try DatabaseQueue()
         @Sendable func value(_ name: String, _ arguments: [DatabaseValue]) throws -> DatabaseValue {
             let marks = arguments.map { _ in "?" }.joined(separator: ", ")
@@ -54,7 +85,8 @@ struct DayTrial {
             }
         }
         // lang_datefunc.html: `now` is the present, and so is a time that is left out.
-        let ofTime = ["date", "time", "datetime", "julianday", "unixepoch", "strftime"].map { name in
+        let names = ["date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"]
+        let ofTime = names.map { name in
             DatabaseFunction(name, pure: true) { arguments in
                 var arguments = arguments.map { $0.atMoment(now) }
                 let format = name == "strftime" ? 1 : 0
@@ -70,8 +102,9 @@ struct DayTrial {
                 try value(function, [now.databaseValue])
             }
         }
-        let chance = UInt64(now.prefix(4)) ?? 0
-        return ofTime + constants + DatabaseFunction.random { chance }
+        let chance = Locked(RandomNumbers(seed: 0))
+        return ofTime + constants
+            + DatabaseFunction.random { chance.withLock { $0.next() } ^ complement }
     }
 }
 

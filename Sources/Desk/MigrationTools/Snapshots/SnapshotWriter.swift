@@ -7,6 +7,7 @@ package import SchemaMigrations
 package struct SnapshotWriter {
     private let migrator: SchemaMigrator
     private let configuration: Configuration
+    private let standIns: StandIns
     private let progress: Progress?
 
     /// Creates a writer of snapshots.
@@ -14,12 +15,15 @@ package struct SnapshotWriter {
     /// - Parameters:
     ///   - migrator: the migrations that a snapshot replaces.
     ///   - configuration: how the app opens its database, with the functions and collations that migrations use.
+    ///   - standIns: what takes the place of those where the app does not run.
     ///   - progress: stops the writer when it is cancelled.
     package init(
-        _ migrator: SchemaMigrator, configuration: Configuration = Configuration(), progress: Progress? = nil
+        _ migrator: SchemaMigrator, configuration: Configuration = Configuration(),
+        standIns: StandIns = StandIns(), progress: Progress? = nil
     ) {
         self.migrator = migrator
-        self.configuration = configuration
+        self.configuration = standIns.added(to: configuration)
+        self.standIns = standIns
         self.progress = progress
     }
 
@@ -31,8 +35,10 @@ package struct SnapshotWriter {
     package func write(to url: URL) throws {
         try checkReplaceable(url)
         let text = try MigrationError.mapErrors {
-            try DayTrial(migrator.with(snapshot: nil), configuration: configuration, progress: progress)
-                .check()
+            try DayTrial(
+                migrator.with(snapshot: nil), configuration: configuration, standIns: standIns,
+                progress: progress
+            ).check()
             return try replayed().write { try self.text(of: $0) }
         }
         // The file that a link leads to is replaced, not the link.

@@ -39,16 +39,17 @@ package struct Squash {
     ) throws -> Squash {
         var squash = try Squash(
             directory: directory, before: version, lastRelease: lastRelease,
-            CodeRules(in: directory).standIns.configuration)
+            CodeRules(in: directory).standIns)
         try MigrationError.mapErrors { try squash.verify() }
         return squash
     }
 
     /// Writes the text of the file, in memory.
     private init(
-        directory: URL, before version: SchemaVersion, lastRelease: String?, _ configuration: Configuration
+        directory: URL, before version: SchemaVersion, lastRelease: String?, _ standIns: StandIns
     ) throws {
         self.directory = directory
+        let configuration = standIns.configuration
         self.configuration = configuration
         self.version = version
         let migrations = try SchemaMigrator(sourcesIn: directory).migrations
@@ -84,7 +85,7 @@ package struct Squash {
         let options = SchemaOptions.unobserved
         let sql = try MigrationError.mapErrors {
             let migrator = try SchemaMigrator(migrations: older, options: options)
-            try DayTrial(migrator, configuration: configuration).check()
+            try DayTrial(migrator, configuration: configuration, standIns: standIns).check()
             try migrator.migrate(replayed, upTo: older[older.count - 2].version)
             try replayed.backup(to: below)
             try migrator.migrate(replayed)

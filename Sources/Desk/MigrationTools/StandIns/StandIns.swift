@@ -1,5 +1,6 @@
 import AppMigrations
 import CMigrationSQLite
+import Foundation
 package import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
@@ -62,7 +63,7 @@ extension ReviewFinding {
 extension StandIn {
     fileprivate func add(to db: Database) throws {
         switch kind {
-        case .function: db.add(function: try function())
+        case .function: db.add(function: try function(isOther: false))
         case .collation:
             let comparison = model.flatMap { Comparison($0) } ?? .bytes
             try check(app_migrations_add_collation(db.sqliteConnection, name.text, comparison.code))
@@ -77,23 +78,50 @@ extension StandIn {
             .misuse, at: .file(CodeRules.fileName, line: line), "\(title) cannot be declared",
             remedy: "This SQLite may lack FTS5. Remove the line.")
     }
+}
 
-    private func function() throws -> DatabaseFunction {
+extension StandIn {
+    /// Returns the function that stands in.
+    ///
+    /// - Parameter isOther: whether it returns something else than usual, so that it shows what depends on it.
+    func function(isOther: Bool) throws -> DatabaseFunction {
+        let result = try result()
+        return DatabaseFunction(name.text, argumentCount: argumentCount, pure: isPure) { values in
+            let value = try result(values)
+            return isOther ? value.other : value
+        }
+    }
+
+    private func result() throws -> @Sendable ([DatabaseValue]) throws -> DatabaseValue {
         guard let model else {
-            return DatabaseFunction(name.text, argumentCount: argumentCount, pure: isPure) { [name] values in
+            return { [name] values in
                 // Other arguments give another result, so that it loses nothing. The number makes it true as a condition.
-                "1 \(name.text)(\(values.map { StoredValue($0).sql }.joined(separator: ", ")))"
+                "1 \(name.text)(\(values.map { StoredValue($0).sql }.joined(separator: ", ")))".databaseValue
             }
         }
         let sqlite = try DatabaseQueue()
         let literal = Self.literal(model)
-        return DatabaseFunction(name.text, argumentCount: argumentCount, pure: isPure) { values in
+        return { values in
             let places = values.map { _ in "?" }.joined(separator: ", ")
             let sql = "SELECT \(literal ?? "\(SQLName(model).sql)(\(places))")"
             return try sqlite.unsafeReentrantRead {
                 try DatabaseValue.fetchOne(
                     $0, sql: sql, arguments: literal == nil ? StatementArguments(values) : [])
-            }
+            } ?? .null
+        }
+    }
+}
+
+extension DatabaseValue {
+    /// Another value of the same kind, which is true as a condition if this one is.
+    fileprivate var other: DatabaseValue {
+        switch storage {
+        case .null: 1.databaseValue
+        case .int64(let number): (number < 0 ? number &- 1 : number &+ 1).databaseValue
+        case .double(let number): (number < 0 ? 2 * number - 1 : 2 * number + 1).databaseValue
+        // At the beginning, since a migration may keep only that.
+        case .string(let text): ((text.hasPrefix("2") ? "3" : "2") + text).databaseValue
+        case .blob(let data): (Data([data.first == 2 ? 3 : 2]) + data).databaseValue
         }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import MigrationTesting
 import MigrationTools
 import SchemaMigrations
 import TextOutput
@@ -46,9 +45,9 @@ struct SnapshotCommand: ParsableCommand {
 
         func run() throws {
             let migrator = try options.folder.migrator()
-            let configuration = try options.folder.standIns().configuration
+            let standIns = try options.folder.standIns()
             try InterruptibleWork(bar: nil).run {
-                try migrator.writeSnapshot(to: options.url, configuration: configuration, progress: $0)
+                try SnapshotWriter(migrator, standIns: standIns, progress: $0).write(to: options.url)
             }
             print("\(options.output): \(migrator.migrations.count.counting("migration"))")
         }
@@ -69,8 +68,8 @@ struct SnapshotCommand: ParsableCommand {
         @OptionGroup var options: Options
 
         func run() throws {
-            try options.folder.migrator().verifySnapshot(
-                at: options.url, configuration: options.folder.standIns().configuration)
+            try SnapshotWriter(options.folder.migrator(), standIns: options.folder.standIns())
+                .verify(options.url)
             print("\(Style().good("✓")) \(options.output) makes the same schema as the migrations do")
         }
     }
