@@ -2,6 +2,12 @@ import GRDB
 import MigrationTools
 
 extension FleetDevice {
+    /// A row that was written, or values in it.
+    private struct Written {
+        let sentence: String
+        let edits: FleetEdits
+    }
+
     /// Writes a row, or another value into a row, as the release does.
     ///
     /// - Returns: a sentence; nil if there was nothing to write.
@@ -9,13 +15,11 @@ extension FleetDevice {
         guard let release, isRunning else { return nil }
         var random = RandomNumbers(seed: seed)
         guard let table = release.tables.randomElement(using: &random),
-            var sample = table.samples.randomElement(using: &random)
+            let sample = table.samples.randomElement(using: &random)
         else { return nil }
         do {
-            return try open().write { db in
-                for (column, parent) in table.parents.sorted(by: { $0.key < $1.key }) {
-                    sample[column] = try Self.key(db, of: release.table(parent), &random) ?? .null
-                }
+            let written = try open().write { db -> Written? in
+                let sample = try referring(sample, db, table, &random)
                 let old = try Self.key(db, of: table, &random)
                 guard let key = old, Bool.random(using: &random) else {
                     return try insert(db, table, sample, at: time)
@@ -23,6 +27,11 @@ extension FleetDevice {
                 let column = table.columns.randomElement(using: &random)
                 return try update(db, table, key, sample, column, at: time)
             }
+            guard let written else { return nil }
+            // Not before: the commit checks deferred foreign keys.
+            known.take(written.edits)
+            stored.merge(written.edits.mapValues(\.time)) { $1 }
+            return written.sentence
         } catch let error as DatabaseError
             where [.SQLITE_CONSTRAINT, .SQLITE_ERROR].contains(error.resultCode)
         {
@@ -30,6 +39,42 @@ extension FleetDevice {
             // that it names.
             return nil
         }
+    }
+
+    /// Writes a row into each table of a new device.
+    ///
+    /// - Returns: for each table that takes no row of its release, the reason.
+    func refusals() throws -> [String: String] {
+        guard let release else { return [:] }
+        var refusals = Dictionary(
+            release.tables.map { ($0.name, "no generated row is in the new form") }, uniquingKeysWith: { $1 })
+        var random = RandomNumbers(seed: 0)
+        // A row may refer to one in any other table.
+        for table in release.tables.flatMap({ _ in release.tables }) where refusals[table.name] != nil {
+            for sample in table.samples where refusals[table.name] != nil {
+                do {
+                    try open().write { db in
+                        _ = try insert(db, table, referring(sample, db, table, &random), at: 1)
+                    }
+                    refusals[table.name] = nil
+                } catch let error as DatabaseError {
+                    refusals[table.name] = error.message ?? ""
+                }
+            }
+        }
+        return refusals
+    }
+
+    /// Returns a sample that refers to rows of the database.
+    private func referring(
+        _ sample: [String: DatabaseValue], _ db: Database, _ table: FleetRelease.Table,
+        _ random: inout RandomNumbers
+    ) throws -> [String: DatabaseValue] {
+        var sample = sample
+        for (column, parent) in table.parents.sorted(by: { $0.key < $1.key }) {
+            sample[column] = try Self.key(db, of: release?.table(parent), &random) ?? .null
+        }
+        return sample
     }
 
     /// Returns the key of a random row.
@@ -44,9 +89,8 @@ extension FleetDevice {
 
     private func insert(
         _ db: Database, _ table: FleetRelease.Table, _ sample: [String: DatabaseValue], at time: Int
-    ) throws -> String? {
-        let isNumber = sample[table.key].map { Int64.fromDatabaseValue($0) != nil } ?? false
-        let key = isNumber ? time.databaseValue : "row \(time)".databaseValue
+    ) throws -> Written {
+        let key = try key(of: sample, table, at: time)
         let columns = [table.key] + table.columns
         try db.execute(
             sql: """
@@ -56,14 +100,31 @@ extension FleetDevice {
                 """,
             arguments: StatementArguments([key] + table.columns.map { sample[$0] ?? .null }))
         // What is NULL in a new row is not sent.
-        try edit(db, table, key, columns, at: time) { !$0.isNull }
-        return "\(name) writes \(key.words) into \(table.name)."
+        let edits = try edits(db, table, key, columns, at: time) { !$0.isNull }
+        return Written(sentence: "\(name) writes \(key.words) into \(table.name).", edits: edits)
+    }
+
+    /// Returns the key of a new row.
+    private func key(
+        of sample: [String: DatabaseValue], _ table: FleetRelease.Table, at time: Int
+    ) throws -> DatabaseValue {
+        let key = sample[table.key] ?? .null
+        guard table.parents[table.key] != nil else {
+            let isNumber = Int64.fromDatabaseValue(key) != nil
+            return isNumber ? time.databaseValue : "row \(time)".databaseValue
+        }
+        // SQLite would give a number of its own to an INTEGER PRIMARY KEY.
+        guard !key.isNull else {
+            throw DatabaseError(
+                resultCode: .SQLITE_CONSTRAINT, message: "there is no row that its key refers to")
+        }
+        return key
     }
 
     private func update(
         _ db: Database, _ table: FleetRelease.Table, _ key: DatabaseValue, _ sample: [String: DatabaseValue],
         _ column: String?, at time: Int
-    ) throws -> String? {
+    ) throws -> Written? {
         guard let column else { return nil }
         // Where one value alone would leave the new form, the release writes all.
         for columns in [[column], table.columns] {
@@ -74,9 +135,9 @@ extension FleetDevice {
                 return isNew ? .commit : .rollback
             }
             guard isNew else { continue }
-            try edit(db, table, key, columns, at: time) { _ in true }
+            let edits = try edits(db, table, key, columns, at: time) { _ in true }
             let fields = columns.count == 1 ? "\(table.name).\(column) of" : "\(table.name)"
-            return "\(name) edits \(fields) \(key.words)."
+            return Written(sentence: "\(name) edits \(fields) \(key.words).", edits: edits)
         }
         return nil
     }
@@ -105,11 +166,11 @@ extension FleetDevice {
                 """, arguments: [key]) ?? 0
     }
 
-    /// Notes the values that a row has now as edits.
-    private func edit(
+    /// Returns the values that a row has now as edits.
+    private func edits(
         _ db: Database, _ table: FleetRelease.Table, _ key: DatabaseValue, _ columns: [String], at time: Int,
         where isSent: (DatabaseValue) -> Bool
-    ) throws {
+    ) throws -> FleetEdits {
         guard let version = release?.version,
             let row = try Row.fetchOne(
                 db,
@@ -117,13 +178,14 @@ extension FleetDevice {
                     SELECT * FROM \(table.name.quotedDatabaseIdentifier)
                     WHERE \(table.key.quotedDatabaseIdentifier) = ?
                     """, arguments: [key])
-        else { return }
+        else { return [:] }
+        var edits: FleetEdits = [:]
         for column in columns {
             let value: DatabaseValue = row[column]
             guard isSent(value) else { continue }
             let field = FleetField(table: table.name, key: key, column: column)
-            known[field] = FleetEdit(time: time, value: value, device: number, version: version)
-            stored[field] = time
+            edits[field] = FleetEdit(time: time, value: value, device: number, version: version)
         }
+        return edits
     }
 }

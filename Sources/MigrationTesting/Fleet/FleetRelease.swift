@@ -1,5 +1,6 @@
 import AppMigrations
 import GRDB
+import SchemaMigrations
 
 /// The knowledge of a release's code: the columns of its tables, and rows as it writes them.
 struct FleetRelease: Sendable {
@@ -45,7 +46,7 @@ struct FleetRelease: Sendable {
     }
 
     /// Returns the table of a name that the release knows.
-    func table(_ name: String) -> Table? { tables.first { $0.name == name } }
+    func table(_ name: String) -> Table? { tables.first { SQLName($0.name) == SQLName(name) } }
 }
 
 extension FleetRelease.Table {

@@ -69,7 +69,7 @@ public struct SimulatedFleet {
     ///   - seed: the seed, which determines the stories. The second story is the first one of the next seed.
     ///   - count: the number of stories.
     /// - Returns: nil if no story ends wrong.
-    /// - Throws: the app's errors on a new device; an error if a table has no key of one column.
+    /// - Throws: the app's errors on a new device; an error if a table has no key of one column, or takes no row.
     public func failure(seed: UInt64 = 1, count: Int = 100) throws -> SimulatedFleetFailure? {
         try failure(seed: seed, count: count, isShort: true)
     }
@@ -79,6 +79,7 @@ public struct SimulatedFleet {
     /// - Parameter isShort: whether to make it as short as possible, which takes most of the time.
     package func failure(seed: UInt64, count: Int, isShort: Bool) throws -> SimulatedFleetFailure? {
         let releases = try versions.map(release)
+        try checkRows(of: releases)
         func played(_ events: [FleetEvent]) throws -> (story: [String], problem: String?) {
             var story = FleetStory(self, releases)
             let problem = try story.play(events)
@@ -111,6 +112,19 @@ public struct SimulatedFleet {
         }
         return try FleetRelease(
             version, forms: forms, isLast: version == versions.last, in: open(in: device.folder))
+    }
+
+    /// Makes sure that at least one release writes rows into each table: a story without any finds nothing.
+    private func checkRows(of releases: [FleetRelease]) throws {
+        var refusals: [String: String]?
+        for release in releases.reversed() where refusals?.isEmpty != true {
+            let device = try FleetDevice(0, of: self)
+            _ = try device.launch(release)
+            let found = try device.refusals()
+            refusals = refusals?.filter { release.table($0.key) == nil || found[$0.key] != nil } ?? found
+        }
+        guard let (table, reason) = refusals?.min(by: { $0.key < $1.key }) else { return }
+        throw FleetTableError(table: table, reason: "no device can write a row: \(reason)")
     }
 
     /// Returns the place of the database in a folder.

@@ -132,6 +132,44 @@ struct SimulatedFleetTests {
                 == "The table pair cannot be synchronized: it has no primary key of one column.")
     }
 
+    /// Returns a fleet of an app with lists and their covers, of which 2.0 fills a column of the covers once.
+    private func covers(_ cover: String, of tables: [String: String]) -> SimulatedFleet {
+        SimulatedFleet(versions: ["1.0", "2.0"], database: "a.sqlite", tables: tables) { folder, version in
+            let database = try DatabaseQueue(path: folder.appendingPathComponent("a.sqlite").path)
+            let manager = try MigrationManager(
+                currentVersion: version, adopting: .newApp, store: .database(database))
+            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+                try db.execute(sql: "CREATE TABLE list(id TEXT PRIMARY KEY NOT NULL); CREATE TABLE cover(\(cover))")
+            }
+            if version >= "2.0" {
+                manager.whenMigratingToVersion("2.0", in: database, onFreshInstall: .run) { db in
+                    try db.execute(sql: "ALTER TABLE cover ADD COLUMN mood; UPDATE cover SET mood = 'fine'")
+                }
+            }
+            try manager.migrate()
+        }
+    }
+
+    @Test("writes rows whose key is the key of another row, in whatever case its table is named")
+    func sharedKey() throws {
+        let fleet = covers(
+            "list TEXT PRIMARY KEY NOT NULL REFERENCES List(id) ON DELETE CASCADE, image BLOB",
+            of: ["list": "true", "cover": "mood IS NOT NULL"])
+        let failure = try #require(try fleet.failure())
+        #expect(failure.problem.contains("keeps a row in the old form in cover: list 'row "), "\(failure)")
+    }
+
+    @Test("refuses a table of which no device can write a row")
+    func unwritable() throws {
+        let fleet = covers(
+            "id TEXT PRIMARY KEY NOT NULL, list TEXT NOT NULL REFERENCES list(id)", of: ["cover": "true"])
+        let error = #expect(throws: (any Error).self) { try fleet.failure() }
+        #expect(
+            error.map { "\($0)" } == """
+                The table cover cannot be synchronized: no device can write a row: NOT NULL constraint failed: cover.list.
+                """)
+    }
+
     @Test("refuses a table that the app does not have, and a file that it does not make")
     func missing() throws {
         func failure(
