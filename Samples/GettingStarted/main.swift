@@ -20,6 +20,7 @@ let manager = try MigrationManager(
     options: MigrationOptions(ignoresStepsAboveCurrent: true))
 manager.whenMigratingToVersion("1.0", migrate: schema, in: dbQueue)
 manager.whenMigratingToVersion("1.1", in: dbQueue) { db in
+    guard FileManager.default.fileExists(atPath: books.path) else { return }
     for title in try String(contentsOf: books, encoding: .utf8).split(separator: "\n") {
         try db.execute(sql: "INSERT INTO book(title) VALUES (?)", arguments: [String(title)])
     }

@@ -35,6 +35,15 @@ struct GettingStartedTests {
         #expect(try await Self.run(["1.1"], in: folder.url) == upgraded)
     }
 
+    @Test("upgrades data of a user of 1.0 who has no books")
+    func withoutBooks() async throws {
+        let folder = try TemporaryFolder()
+        _ = try await Self.run(["1.0"], in: folder.url)
+        try FileManager.default.removeItem(at: folder.file("Data/books.txt"))
+        let upgraded = "1.1: upgrade(from: 1.0), ran [Library: step 1.1 in library.sqlite]\n[]\n"
+        #expect(try await Self.run(["1.1"], in: folder.url) == upgraded)
+    }
+
     /// Runs the program in a folder, and returns what it prints.
     private static func run(_ arguments: [String], in folder: URL) async throws -> String {
         let program = try Products.executable("GettingStarted")
