@@ -17,7 +17,7 @@ struct EmbedMigrations: BuildToolPlugin {
     private func command(folder: URL, tool: URL, output: URL) throws -> Command {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         // What is not named after a version is left alone by the tool, too.
-        let files = names.sorted().filter { $0.first?.isASCII == true && $0.first?.isNumber == true }
+        let files = names.sorted().filter { $0.utf8.first.map { (0x30...0x39).contains($0) } == true }
             .map { folder.appending(path: $0) }
         // Has the tool leave the SQL unchecked.
         let uncheckedSQL = folder.appending(path: ".unchecked-sql")

@@ -107,7 +107,7 @@ public struct OldSchemas: Sendable {
     }
 
     private func compare(_ file: SchemaTypesFile, _ made: SchemaTypes) throws {
-        guard file.text != made.text else { return }
+        guard !file.hasBytes(of: made.text) else { return }
         throw MigrationError(
             .misuse, at: .file(url.lastPathComponent),
             file.text == nil ? "is missing" : "is not what the migrations make",

@@ -171,6 +171,15 @@ struct MigrationLockTests {
         try lock.verify(edited)
     }
 
+    @Test("finds a text that is only spelled with other code points")
+    func normalization() throws {
+        func migrator(_ text: String) -> DatabaseMigrator {
+            self.migrator([("a", { try $0.execute(sql: "CREATE TABLE a(x); INSERT INTO a VALUES ('\(text)')") })])
+        }
+        try lock.record(migrator("caf\u{E9}"))
+        #expect(throws: MigrationError.self) { try lock.verify(migrator("cafe\u{301}")) }
+    }
+
     @Test("shows the difference")
     func difference() throws {
         try lock.record(migrator(Self.shipped))

@@ -192,4 +192,18 @@ struct EmbedCommandTests {
         #expect(try await tool("embed").output == "Sources/App/Migrations.swift: 2 migrations\n")
         #expect(try await tool("check").status == 0)
     }
+
+    @Test("compares the code byte by byte, and refuses the files that the library refuses")
+    func bytes() async throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x DEFAULT 'caf\u{E9}');"])
+        _ = try await tool("embed --output Migrations.swift")
+        try tool.write("CREATE TABLE a(x DEFAULT 'cafe\u{301}');", to: "Migrations/1_a.sql")
+        let check = try await tool("check")
+        #expect(check.output.contains("Migrations.swift is not what the migrations make."), "\(check)")
+        _ = try await tool("embed")
+        let text = try Data(contentsOf: tool.folder.file("Migrations.swift"))
+        #expect(text.range(of: Data("cafe\u{301}".utf8)) != nil)
+        try tool.write("", to: "Migrations/7\u{FE0F}\u{20E3}_b.sql")
+        #expect(try await tool("embed").status == 1)
+    }
 }

@@ -16,7 +16,7 @@ package struct CommittedMigrations {
     /// - Throws: `MigrationError`, for the first file that cannot be embedded.
     package init(in folder: URL) throws {
         let names = try MigrationFolder.names(in: folder).sorted()
-        let files = names.filter { $0.first?.isASCII == true && $0.first?.isNumber == true }
+        let files = names.filter { $0.utf8.first.map { (0x30...0x39).contains($0) } == true }
         let migrations = try Self.read(files.map { folder.appendingPathComponent($0) }, in: folder)
         count = migrations.migrations.count
         text = SwiftSource(migrations, form: .committed).text
@@ -44,7 +44,7 @@ package struct CommittedMigrations {
                     "exists already, and holds no embedded migrations",
                     remedy: "Remove it, or pass another path. Nothing was changed.")
             }
-            if old == text { return false }
+            if old.utf8.elementsEqual(text.utf8) { return false }
         }
         try url.write(generated: text)
         return true

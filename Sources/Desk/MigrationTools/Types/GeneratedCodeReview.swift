@@ -63,12 +63,13 @@ struct GeneratedCodeReview {
         let made = try SchemaTypes(
             of: migrator, at: versions, name: header.name, mapping: rules.mapping,
             configuration: rules.standIns.configuration)
-        return made.text == file.text ? nil : stale(url, "types")
+        return file.hasBytes(of: made.text) ? nil : stale(url, "types")
     }
 
     private func embedded(_ url: URL) throws -> String? {
         guard let text = try? String(contentsOf: url, encoding: .utf8) else { return missing(url, "embed") }
-        return try CommittedMigrations(in: folder).text == text ? nil : stale(url, "embed")
+        return try CommittedMigrations(in: folder).text.utf8.elementsEqual(text.utf8)
+            ? nil : stale(url, "embed")
     }
 
     private func missing(_ url: URL, _ subcommand: String) -> String {

@@ -31,12 +31,17 @@ package struct SchemaTypesFile: Sendable {
         (self.text, self.header) = (text, header)
     }
 
+    /// Returns whether the file has a text, byte by byte.
+    ///
+    /// Swift takes two spellings of a character for the same, and SQLite does not.
+    package func hasBytes(of text: String) -> Bool { self.text.map { $0.utf8.elementsEqual(text.utf8) } == true }
+
     /// Writes the file, unless it has the text already.
     ///
     /// - Returns: true if it was written.
     @discardableResult
     package func write(_ text: String) throws -> Bool {
-        guard text != self.text else { return false }
+        guard !hasBytes(of: text) else { return false }
         try url.write(generated: text)
         return true
     }
