@@ -6,13 +6,7 @@ import Foundation
 /// tables of the new definitions, which comes to the same.
 enum Redefinition {
     /// Returns whether the header of a file asks for it.
-    static func isAsked(by sql: String) -> Bool {
-        let lines = sql.split(whereSeparator: \.isNewline).lazy.map { $0.filter { !$0.isWhitespace } }
-        return lines.prefix { !$0.uppercased().hasPrefix("CREATE") }.contains { line in
-            guard line.hasPrefix("--migrations:") else { return false }
-            return line.dropFirst("--migrations:".count).split(separator: ",").contains("redefine")
-        }
-    }
+    static func isAsked(by sql: String) -> Bool { sql.asks(for: "redefine") }
 
     /// Gives tables of a database the definitions that a file holds.
     static func run(_ sql: String, in database: SystemSQLite) throws(SystemSQLite.Refusal) {
@@ -59,5 +53,16 @@ enum Redefinition {
 
     private static func quoted(_ text: String, _ quote: String) -> String {
         quote + text.replacingOccurrences(of: quote, with: quote + quote) + quote
+    }
+}
+
+extension String {
+    /// Returns whether the header of a file has a setting.
+    func asks(for setting: String) -> Bool {
+        let lines = split(whereSeparator: \.isNewline).lazy.map { $0.filter { !$0.isWhitespace } }
+        return lines.prefix { !$0.uppercased().hasPrefix("CREATE") }.contains { line in
+            guard line.hasPrefix("--migrations:") else { return false }
+            return line.dropFirst("--migrations:".count).split(separator: ",").contains { $0 == setting }
+        }
     }
 }

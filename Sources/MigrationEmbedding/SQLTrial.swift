@@ -32,12 +32,8 @@ package struct SQLTrial {
                 }
                 do throws(SystemSQLite.Refusal) {
                     // Each file begins with the settings of the connection, whatever the one before has set.
-                    try database.run("PRAGMA foreign_keys = 0")
-                    if Redefinition.isAsked(by: sql) {
-                        try Redefinition.run(sql, in: database)
-                    } else {
-                        try database.run(sql)
-                    }
+                    try database.run(Self.settings)
+                    try Self.run(sql, in: database)
                 } catch {
                     if Self.isAboutTheComputer(error.message) {
                         stop(at: file, error.message)
@@ -48,6 +44,20 @@ package struct SQLTrial {
                 }
             }
         }
+    }
+
+    private static let settings = [
+        "query_only", "writable_schema", "ignore_check_constraints", "legacy_alter_table", "recursive_triggers",
+        "foreign_keys",
+    ].map { "PRAGMA \($0) = 0;" }.joined()
+
+    /// Runs a file as the migrator does, in a transaction unless the file asks for none.
+    private static func run(_ sql: String, in database: SystemSQLite) throws(SystemSQLite.Refusal) {
+        if Redefinition.isAsked(by: sql) { return try Redefinition.run(sql, in: database) }
+        let isInTransaction = !sql.asks(for: "transaction=none")
+        if isInTransaction { try database.run("BEGIN") }
+        try database.run(sql)
+        if isInTransaction { try database.run("COMMIT") }
     }
 
     /// Returns the word with which a file reaches beyond a database in memory.

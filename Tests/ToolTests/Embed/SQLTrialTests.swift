@@ -57,6 +57,26 @@ struct SQLTrialTests {
         #expect(run.status == 0)
     }
 
+    @Test("in a transaction, which ignores the enforcement of foreign keys, and with SQLite's settings in the next file")
+    func transaction() async throws {
+        let tool = try EmbedTool([
+            "1_a.sql": """
+            CREATE TABLE author(id INTEGER PRIMARY KEY); CREATE TABLE book(author REFERENCES author(id));
+            INSERT INTO author VALUES (1); INSERT INTO book VALUES (1); PRAGMA foreign_keys = ON;
+            DROP TABLE author;
+            PRAGMA legacy_alter_table = ON; PRAGMA query_only = ON;
+            """,
+            "2_b.sql": """
+            CREATE TABLE writer(id INTEGER PRIMARY KEY); CREATE VIEW writers AS SELECT id FROM writer;
+            ALTER TABLE writer RENAME TO author; SELECT * FROM writers;
+            """,
+            "3_c.sql": "-- migrations: transaction=none\nPRAGMA user_version = 2;",
+        ])
+        let run = try await tool()
+        #expect(run.errors == "")
+        #expect(run.status == 0)
+    }
+
     @Test(
         "up to what it cannot run, and says so",
         arguments: [
