@@ -55,7 +55,7 @@ public struct MigrationLock: Sendable {
     public func record(_ source: some MigrationSource, writing recording: Recording = .additions) throws {
         let now = try LockedMigration.all(of: source, configuration)
         if case .additions = recording {
-            try check(LockDifference.all(from: locked() ?? [], to: now).filter(\.isOfShipped))
+            try check(LockDifference.all(from: locked() ?? [], to: now).filter(\.isOfShipped), in: source)
         }
         try Data(LockedMigration.text(of: now).utf8).write(to: url, options: .atomic)
     }
@@ -71,7 +71,8 @@ public struct MigrationLock: Sendable {
                 .misuse, at: .file(url.lastPathComponent), "there is no such file",
                 remedy: "Write it with MigrationLock.record(_:), and commit it.")
         }
-        try check(LockDifference.all(from: locked, to: LockedMigration.all(of: source, configuration)))
+        try check(
+            LockDifference.all(from: locked, to: LockedMigration.all(of: source, configuration)), in: source)
     }
 
     private func locked() throws -> [LockedMigration]? {
@@ -88,17 +89,41 @@ public struct MigrationLock: Sendable {
         return migrations
     }
 
-    private func check(_ differences: [LockDifference]) throws {
+    private func check(_ differences: [LockDifference], in source: some MigrationSource) throws {
         guard !differences.isEmpty else { return }
         let remedy =
-            differences.contains(where: \.isOfShipped)
-            ? """
-            Undo that, since people have the migrations as they were, and write a new one. If it has not shipped, call \
-            MigrationLock.record(_:writing:) with .everything.
-            """ : "Record new migrations with MigrationLock.record(_:), and commit the file."
+            if !differences.contains(where: \.isOfShipped) {
+                "Record new migrations with MigrationLock.record(_:), and commit the file."
+            } else if let baseline = try baseline(for: differences, in: source) {
+                """
+                \(baseline) stands for what was removed: call MigrationLock.record(_:writing:) with .everything, and commit \
+                the file.
+                """
+            } else {
+                """
+                Undo that, since people have the migrations as they were, and write a new one. If it has not shipped, call \
+                MigrationLock.record(_:writing:) with .everything.
+                """
+            }
         throw MigrationError(
             .differentSchema, at: .file(url.lastPathComponent),
             differences.map(\.description).joined(separator: "; "),
             remedy: remedy + differences.map(\.details).joined())
+    }
+
+    /// Returns the name of the baseline into which migrations were squashed; nil if shipped ones differ in another way.
+    private func baseline(for differences: [LockDifference], in source: some MigrationSource) throws -> String? {
+        guard let first = (source as? SchemaMigrator)?.migrations.first,
+            let baseline = try (first as? any SQLSource).flatMap({ Baseline(try $0.text()) })
+        else { return nil }
+        let isSquash = differences.filter(\.isOfShipped).allSatisfy { difference in
+            switch difference {
+            case .removed(let title):
+                SchemaVersion(title.prefix(while: \.isWholeNumber)).map(baseline.versions.contains) == true
+            case .moved(let title): title == first.title
+            default: false
+            }
+        }
+        return isSquash ? first.title : nil
     }
 }

@@ -180,6 +180,37 @@ struct MigrationLockTests {
         #expect(throws: MigrationError.self) { try lock.verify(migrator("cafe\u{301}")) }
     }
 
+    @Test("says how to record a squash, and not to undo it")
+    func squash() throws {
+        func schema(_ files: [String: String]) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: files.map { name, sql in
+                    SQLMigration(version: SchemaVersion(name.prefix(1)) ?? 0, name: "\(name.dropFirst(2))", sql: sql)
+                })
+        }
+        var files = ["1_a": "CREATE TABLE a(x)", "2_b": "CREATE TABLE b(x)", "3_c": "CREATE TABLE c(x)"]
+        try lock.record(schema(files))
+        (files["1_a"], files["2_b"]) = (nil, nil)
+        files["2_baseline"] = """
+            -- replaces: 1 a
+            -- replaces: 2 b
+            CREATE TABLE a(x); CREATE TABLE b(x);
+            """
+        for verify in [{ try lock.verify($0) }, { try lock.record($0) }] as [(SchemaMigrator) throws -> Void] {
+            let error = try #require(throws: MigrationError.self) { try verify(schema(files)) }
+            #expect(
+                error.remedy == """
+                    2_baseline.sql stands for what was removed: call MigrationLock.record(_:writing:) with .everything, and \
+                    commit the file.
+                    """)
+        }
+        files["3_c"] = "CREATE TABLE c(y)"
+        let error = try #require(throws: MigrationError.self) { try lock.verify(schema(files)) }
+        #expect(error.remedy.hasPrefix("Undo that"))
+        try lock.record(schema(files), writing: .everything)
+        try lock.verify(schema(files))
+    }
+
     @Test("shows the difference")
     func difference() throws {
         try lock.record(migrator(Self.shipped))
