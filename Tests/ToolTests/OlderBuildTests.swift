@@ -130,6 +130,17 @@ struct OlderBuildTests {
         #expect(text.contains("'2024-02-04'") && !text.contains("'2034"), "\(text)")
     }
 
+    @Test("keeps the format of a new database file")
+    func format() async throws {
+        var files = Self.main
+        files["1_book.sql"] = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = FULL; \(files["1_book.sql"] ?? "")"
+        let tool = try Tool(files)
+        _ = try await tool("squash --before 2")
+        let run = try await tool("migrate --database app.sqlite")
+        #expect(run.status == 0, "\(run)")
+        #expect(try tool.strings("PRAGMA page_size") + tool.strings("PRAGMA auto_vacuum") == ["8192", "1"])
+    }
+
     @Test("squashes a baseline again that an editor has saved with a byte order mark")
     func markedBaseline() async throws {
         let tool = try Tool(Self.main)

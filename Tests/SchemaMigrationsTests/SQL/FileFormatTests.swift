@@ -36,14 +36,14 @@ struct FileFormatTests {
         }
     }
 
-    @Test("is kept by a snapshot, as far as it shows in the database")
+    @Test("is kept by a snapshot")
     func snapshot() throws {
         let url = folder.url.appendingPathComponent("schema.sql")
         let schema = try SchemaMigrator(directory: folder.folder(["1_a.sql": Self.first]), snapshot: url)
         try schema.writeSnapshot(to: url)
         let queue = try folder.queue()
         try schema.migrate(queue)
-        #expect(try queue.strings("PRAGMA encoding") == ["UTF-16le"])
+        #expect(try format(queue) == ["8192", "2", "UTF-16le"])
         #expect(try queue.strings("SELECT hex(CAST(x AS BLOB)) FROM a") == ["E900"])
     }
 

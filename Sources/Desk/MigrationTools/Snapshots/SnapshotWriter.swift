@@ -114,9 +114,7 @@ package struct SnapshotWriter {
 
     /// Returns the statements that create what the migrations have made in a database.
     func statements(_ db: Database) throws -> String {
-        var lines: [String] = []
-        let encoding = try String.fetchOne(db, sql: "PRAGMA main.encoding") ?? ""
-        if encoding != "UTF-8" { lines += ["", "PRAGMA encoding = '\(encoding)';"] }
+        var lines = try format(db)
         let objects = try SchemaObject.fetchAll(db)
         // Insert rows before indexes and triggers, so that no trigger fires and no index is filled row by
         // row.
@@ -130,6 +128,18 @@ package struct SnapshotWriter {
         for object in objects where object.type == "trigger" { lines += ["", object.statement] }
         lines += try settings(db)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Returns the statements that set the file's format, as far as a new database has another.
+    private func format(_ db: Database) throws -> [String] {
+        let plain = try configuration.scratchDatabase()
+        let lines = try ["encoding", "page_size", "auto_vacuum"].compactMap { name -> String? in
+            let sql = "PRAGMA main.\(name)"
+            let value = try String.fetchOne(db, sql: sql) ?? ""
+            return try value == plain.read { try String.fetchOne($0, sql: sql) }
+                ? nil : "PRAGMA \(name) = '\(value)';"
+        }
+        return lines.isEmpty ? [] : [""] + lines
     }
 
     private func inserts(of table: SQLName, _ db: Database) throws -> [String] {
