@@ -47,7 +47,8 @@ package struct SQLTrial {
     }
 
     private static let settings = [
-        "query_only", "writable_schema", "ignore_check_constraints", "legacy_alter_table", "recursive_triggers",
+        "query_only", "writable_schema", "ignore_check_constraints", "legacy_alter_table",
+        "recursive_triggers",
         "foreign_keys",
     ].map { "PRAGMA \($0) = 0;" }.joined()
 

@@ -133,7 +133,8 @@ struct OlderBuildTests {
     @Test("keeps the format of a new database file")
     func format() async throws {
         var files = Self.main
-        files["1_book.sql"] = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = FULL; \(files["1_book.sql"] ?? "")"
+        files["1_book.sql"] =
+            "PRAGMA page_size = 8192; PRAGMA auto_vacuum = FULL; \(files["1_book.sql"] ?? "")"
         let tool = try Tool(files)
         _ = try await tool("squash --before 2")
         let run = try await tool("migrate --database app.sqlite")

@@ -112,7 +112,9 @@ public struct MigrationLock: Sendable {
     }
 
     /// Returns the name of the baseline into which migrations were squashed; nil if shipped ones differ in another way.
-    private func baseline(for differences: [LockDifference], in source: some MigrationSource) throws -> String? {
+    private func baseline(for differences: [LockDifference], in source: some MigrationSource) throws
+        -> String?
+    {
         guard let first = (source as? SchemaMigrator)?.migrations.first,
             let baseline = try (first as? any SQLSource).flatMap({ Baseline(try $0.text()) })
         else { return nil }

@@ -139,7 +139,8 @@ struct SimulatedFleetTests {
             let manager = try MigrationManager(
                 currentVersion: version, adopting: .newApp, store: .database(database))
             manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
-                try db.execute(sql: "CREATE TABLE list(id TEXT PRIMARY KEY NOT NULL); CREATE TABLE cover(\(cover))")
+                try db.execute(
+                    sql: "CREATE TABLE list(id TEXT PRIMARY KEY NOT NULL); CREATE TABLE cover(\(cover))")
             }
             if version >= "2.0" {
                 manager.whenMigratingToVersion("2.0", in: database, onFreshInstall: .run) { db in

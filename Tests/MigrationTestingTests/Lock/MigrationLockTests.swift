@@ -174,7 +174,9 @@ struct MigrationLockTests {
     @Test("finds a text that is only spelled with other code points")
     func normalization() throws {
         func migrator(_ text: String) -> DatabaseMigrator {
-            self.migrator([("a", { try $0.execute(sql: "CREATE TABLE a(x); INSERT INTO a VALUES ('\(text)')") })])
+            self.migrator([
+                ("a", { try $0.execute(sql: "CREATE TABLE a(x); INSERT INTO a VALUES ('\(text)')") })
+            ])
         }
         try lock.record(migrator("caf\u{E9}"))
         #expect(throws: MigrationError.self) { try lock.verify(migrator("cafe\u{301}")) }
@@ -185,7 +187,8 @@ struct MigrationLockTests {
         func schema(_ files: [String: String]) throws -> SchemaMigrator {
             try SchemaMigrator(
                 migrations: files.map { name, sql in
-                    SQLMigration(version: SchemaVersion(name.prefix(1)) ?? 0, name: "\(name.dropFirst(2))", sql: sql)
+                    SQLMigration(
+                        version: SchemaVersion(name.prefix(1)) ?? 0, name: "\(name.dropFirst(2))", sql: sql)
                 })
         }
         var files = ["1_a": "CREATE TABLE a(x)", "2_b": "CREATE TABLE b(x)", "3_c": "CREATE TABLE c(x)"]
@@ -196,7 +199,8 @@ struct MigrationLockTests {
             -- replaces: 2 b
             CREATE TABLE a(x); CREATE TABLE b(x);
             """
-        for verify in [{ try lock.verify($0) }, { try lock.record($0) }] as [(SchemaMigrator) throws -> Void] {
+        for verify in [{ try lock.verify($0) }, { try lock.record($0) }] as [(SchemaMigrator) throws -> Void]
+        {
             let error = try #require(throws: MigrationError.self) { try verify(schema(files)) }
             #expect(
                 error.remedy == """

@@ -57,7 +57,9 @@ struct SQLTrialTests {
         #expect(run.status == 0)
     }
 
-    @Test("in a transaction, which ignores the enforcement of foreign keys, and with SQLite's settings in the next file")
+    @Test(
+        "in a transaction, which ignores the enforcement of foreign keys, and with SQLite's settings in the next file"
+    )
     func transaction() async throws {
         let tool = try EmbedTool([
             "1_a.sql": """

@@ -34,7 +34,8 @@ struct DayTrial {
         let contents = try contents(adding: Self.functions(Self.days[0]))
         let others = try self.contents(adding: Self.functions(Self.days[1], complement: .max))
         try refuse(
-            contents.differences(from: others, calling: "one day", "another"), "depends on the day or on chance",
+            contents.differences(from: others, calling: "one day", "another"),
+            "depends on the day or on chance",
             "get the values of today")
         for standIn in standIns.used where standIn.kind == .function {
             try refuse(

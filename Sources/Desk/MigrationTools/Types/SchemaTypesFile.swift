@@ -34,7 +34,9 @@ package struct SchemaTypesFile: Sendable {
     /// Returns whether the file has a text, byte by byte.
     ///
     /// Swift takes two spellings of a character for the same, and SQLite does not.
-    package func hasBytes(of text: String) -> Bool { self.text.map { $0.utf8.elementsEqual(text.utf8) } == true }
+    package func hasBytes(of text: String) -> Bool {
+        self.text.map { $0.utf8.elementsEqual(text.utf8) } == true
+    }
 
     /// Writes the file, unless it has the text already.
     ///
