@@ -39,17 +39,35 @@ struct DatabasePlace {
         obstruction = error
     }
 
-    /// SQLite would wait for the other end of a pipe, for instance.
+    /// SQLite would wait for the other end of a pipe, for instance, and remove the log of an empty file.
     private static func obstruction(at url: URL) -> (any SystemError)? {
         do {
             switch try url.status().st_mode & S_IFMT {
-            case S_IFREG: return nil
+            case S_IFREG:
+                return isEmptyBesideLog(url)
+                    ? DatabaseError(
+                        resultCode: .SQLITE_CORRUPT, message: "is empty, and its write-ahead log is not")
+                    : nil
             case S_IFDIR: return POSIXError(.EISDIR)
             default: return POSIXError(.ENODEV)
             }
         } catch {
             return error as? any SystemError
         }
+    }
+
+    /// Returns true if a file is empty whose log has pages: SQLite would take it for a new database.
+    ///
+    /// SQLite writes the file of a new database before the log: only a second look says that it is empty beside one.
+    static func isEmptyBesideLog(_ url: URL) -> Bool {
+        func isEmpty() -> Bool { (try? url.status().st_size) == 0 }
+        return isEmpty() && hasLog(url) && isEmpty()
+    }
+
+    /// Returns true if a file has a write-ahead log with a page in it.
+    static func hasLog(_ url: URL) -> Bool {
+        // fileformat2.html, 4.1: the header of the log and that of a page.
+        ((try? url.appending(end: "-wal").status().st_size) ?? 0) > 32 + 24
     }
 
     /// Returns true if the file has not changed since it was copied, and has no journal beside it, which could hold more.

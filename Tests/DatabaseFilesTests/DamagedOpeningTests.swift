@@ -118,11 +118,24 @@ struct DamagedOpeningTests {
         let error = try refusal(DatabaseFile(path: notes.path))
         #expect(error.code == .damagedDatabase)
         #expect(error.message == "app.sqlite: is empty, and its write-ahead log is not.")
+        // To look for databases, and to move one, leaves the log alone as well.
+        #expect(try DatabaseFile(path: notes.path).foundDatabases().map { $0.problem == nil } == [false])
+        let moved = DatabaseFile(path: notes.folder.path("moved.sqlite"), movedFrom: [notes.path])
+        #expect(throws: MigrationError.self) { try moved.openQueue() }
         let report = try DatabaseFile(path: notes.path).salvage(into: notes.schema)
         #expect(report.saved == 44)
         let queue = try DatabaseQueue(path: notes.path)
         #expect(try queue.integers("SELECT id FROM note WHERE title = 'new'") == [7])
         try queue.close()
+    }
+
+    @Test("is salvaged beside a log whose header was not written in full")
+    func cutLog() throws {
+        let bytes = try Data(contentsOf: notes.url)
+        try (Data(count: 16) + bytes.dropFirst(16)).write(to: notes.url)
+        let header: [UInt8] = [0x37, 0x7f, 0x06, 0x82, 0, 0x2d, 0xe2, 0x18, 0, 0, 0x10, 0, 0, 0, 0, 0]
+        try Data(header).write(to: URL(fileURLWithPath: notes.path + "-wal"))
+        #expect(try DatabaseFile(path: notes.path).salvage(into: notes.schema).saved == 44)
     }
 
     @Test("takes no file for an empty one that was written while it waited")

@@ -423,6 +423,41 @@ struct OwnSchemaTests {
         #expect(try old.strings("SELECT x FROM note") == ["theirs"])
     }
 
+    @Test(
+        "needs no migration to change a file that the app attaches",
+        arguments: [
+            "INSERT INTO note(text) SELECT x FROM archive.note; DELETE FROM archive.note",
+            "CREATE TABLE archive.entry(x)",
+        ])
+    func attachedByApp(statement: String) throws {
+        let other = folder.path("archive.sqlite")
+        let archive = try DatabaseQueue(path: other)
+        try archive.execute("CREATE TABLE note(x)")
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "ATTACH ? AS archive", arguments: [other]) }
+        let file = DatabaseFile(path: path, configuration: configuration)
+        let schema = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)", statement])
+        let queue = try file.openQueue()
+        try schema.migrate(queue)
+        try queue.execute("INSERT INTO main.note VALUES (1, 'mine')")
+        try queue.close()
+        try archive.execute("INSERT INTO note VALUES ('theirs')")
+        let damaged = try Data(contentsOf: URL(fileURLWithPath: path))
+        try eraseMagic()
+        let report = try file.salvage(into: schema)
+        #expect(report.schemaVersion == "2" && report.isComplete)
+        #expect(try rows("note") == ["[id:1 text:\"mine\"]"])
+        #expect(try archive.strings("SELECT x FROM note") == ["theirs"])
+
+        // Added to the database that the app uses again, as well.
+        let reopened = try file.openQueue()
+        try reopened.execute("DELETE FROM main.note")
+        let aside = folder.url.appendingPathComponent("aside.sqlite")
+        try (Data(count: 16) + damaged.dropFirst(16)).write(to: aside)
+        #expect(try file.salvage(from: aside, into: schema, of: reopened).saved == 1)
+        #expect(try archive.strings("SELECT x FROM note") == ["theirs"])
+    }
+
     @Test("keeps an index of a changed table if its row in the schema cannot be read")
     func lostIndex() throws {
         let schema = try schema([

@@ -85,9 +85,7 @@ extension DatabaseFile {
     /// The file has two names only then, so nearly always one look at it is enough.
     private func undoUnfinishedSalvage() throws {
         guard let place = places().first?.url, let status = try? place.status() else { return }
-        // SQLite writes the file of a new database before the log: only a second look says that it is empty beside one.
-        if status.st_size == 0, hasLog(place), (try? place.status().st_size) == 0 {
-            // SQLite would take it for a new database, and remove the log.
+        if status.st_size == 0, DatabasePlace.isEmptyBesideLog(place) {
             throw damage("is empty, and its write-ahead log is not", at: place)
         }
         guard status.st_nlink > 1, damagedFiles(of: place).contains(where: { $0.isSameFile(as: place) })
@@ -95,12 +93,6 @@ extension DatabaseFile {
             return
         }
         try moving { _ in try putJournalsBack(at: place) }
-    }
-
-    /// Returns true if a file has a write-ahead log with a page in it.
-    func hasLog(_ place: URL) -> Bool {
-        // fileformat2.html, 4.1: the header of the log and that of a page.
-        ((try? place.appending(end: "-wal").status().st_size) ?? 0) > 32 + 24
     }
 
     /// Runs the body, and tells a damaged file from an encrypted one, and from one of a newer format.

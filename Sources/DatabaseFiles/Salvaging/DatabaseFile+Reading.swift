@@ -11,7 +11,7 @@ extension DatabaseFile {
     func readDamaged(
         _ file: DamagedFile, at place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter
     ) throws -> (DamagedDatabase, SchemaHistory.Entry, OwnSchema)? {
-        guard file.size > 0 || hasLog(place) else {
+        guard file.size > 0 || DatabasePlace.hasLog(place) else {
             throw refusal(
                 .misuse, place, "is empty, so there is nothing to salvage", "Open it instead.")
         }

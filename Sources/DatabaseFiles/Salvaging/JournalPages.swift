@@ -54,8 +54,8 @@ extension JournalPages {
     /// - Returns: nil if there are none.
     private init?(log file: DamagedFile) throws {
         let header = try file.read(at: 0, count: 32)
-        guard let magic = header.uint32(0), magic & ~1 == 0x377f_0682, let size = header.uint32(8),
-            Self.isPageSize(size)
+        guard header.count == 32, let magic = header.uint32(0), magic & ~1 == 0x377f_0682,
+            let size = header.uint32(8), Self.isPageSize(size)
         else { return nil }
         var sum = LogChecksum(isBigEndian: magic & 1 == 1)
         sum.add(header[..<24])

@@ -18,6 +18,8 @@ struct SalvageBuild {
 
     /// Makes the database, complete and checked.
     ///
+    /// Its migrations have run before, in the damaged database: the files that the app attaches stay as they are.
+    ///
     /// - Parameters:
     ///   - original: the file whose permissions the new one gets.
     ///   - home: where it belongs, which is noted in it if the damaged one's note cannot be read; nil to note nothing.
@@ -27,8 +29,18 @@ struct SalvageBuild {
         at url: URL, like original: URL, _ configuration: Configuration, home: URL?,
         syncing sync: @escaping @Sendable () throws -> Void = {}
     ) throws -> SalvageReport {
-        let queue = try CopyFile.open(at: url, like: original, configuration)
-        defer { try? queue.close() }
+        try AttachedDatabases.replacingFiles {
+            try? FileManager.default.removeItem(at: url)
+            return try CopyFile.open(at: url, like: original, configuration)
+        } _: {
+            try make($0, configuration, home: home, syncing: sync)
+        }
+    }
+
+    private func make(
+        _ queue: DatabaseQueue, _ configuration: Configuration, home: URL?,
+        syncing sync: @escaping @Sendable () throws -> Void
+    ) throws -> SalvageReport {
         // Texts stay as they are in the file. Nobody else has it, and a crash leaves one that is removed.
         try queue.inDatabase { db in
             try db.execute(

@@ -83,6 +83,36 @@ package struct AttachedDatabases {
         return !names.isEmpty
     }
 
+    /// Runs the body with a new database, in which empty ones take the place of the files that the app attaches, and to which nothing
+    /// more can be attached.
+    ///
+    /// If a migration fails there, the body runs again with another new database, whose attached ones have tables alone, and then none:
+    /// migrations may create the rest.
+    ///
+    /// - Parameter open: creates the database, in the place of the one that it has created before.
+    /// - Throws: `MigrationError`, `undecided`, if a migration attaches a database, or fails each time, and what the body throws.
+    package static func replacingFiles<Result>(
+        in open: () throws -> DatabaseQueue, _ body: (DatabaseQueue) throws -> Result
+    ) throws -> Result {
+        var hasAttached = false
+        func attempt(_ schema: StandInSchema) throws -> Result {
+            let database = try open()
+            defer { try? database.close() }
+            hasAttached = try database.inDatabase { try replaceByEmptyOnes(with: schema, in: $0) }
+            return try refusingOthers(on: database) { try body(database) }
+        }
+        do {
+            return try attempt(.current)
+        } catch let first as MigrationError where first.code == .stepFailed && hasAttached {
+            for schema in [.tables, .none] as [StandInSchema] {
+                do { return try attempt(schema) } catch let error as MigrationError
+                    where error.code == .stepFailed
+                {}
+            }
+            throw MigrationError(undecidedBy: first)
+        }
+    }
+
     /// Returns the statements with such an opening that create objects of an attached database once more.
     private static func statements(opening: String, in schema: SQLName, _ db: Database) throws -> [String] {
         try String.fetchAll(

@@ -96,33 +96,9 @@ extension Configuration {
         return scratch
     }
 
-    /// Runs the body with such a database, to which nothing more can be attached.
-    ///
-    /// If a migration fails there, the body runs again, with attached databases that have tables alone, and then none: migrations may
-    /// create the rest.
-    ///
-    /// - Throws: `MigrationError`, `undecided`, if a migration attaches a database, or fails in each trial, and what the body
-    ///   throws.
+    /// Runs the body with such a database, as ``AttachedDatabases/replacingFiles(in:_:)`` does.
     package func withScratchDatabase<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
-        var hasAttached = false
-        func attempt(_ schema: AttachedDatabases.StandInSchema) throws -> Result {
-            let scratch = try DatabaseQueue(configuration: forCopying())
-            defer { try? scratch.close() }
-            hasAttached = try scratch.inDatabase {
-                try AttachedDatabases.replaceByEmptyOnes(with: schema, in: $0)
-            }
-            return try AttachedDatabases.refusingOthers(on: scratch) { try body(scratch) }
-        }
-        do {
-            return try attempt(.current)
-        } catch let first as MigrationError where first.code == .stepFailed && hasAttached {
-            for schema in [.tables, .none] as [AttachedDatabases.StandInSchema] {
-                do { return try attempt(schema) } catch let error as MigrationError
-                    where error.code == .stepFailed
-                {}
-            }
-            throw MigrationError(undecidedBy: first)
-        }
+        try AttachedDatabases.replacingFiles(in: { try DatabaseQueue(configuration: forCopying()) }, body)
     }
 }
 
