@@ -56,9 +56,20 @@ package struct SQLTrial {
     private static func run(_ sql: String, in database: SystemSQLite) throws(SystemSQLite.Refusal) {
         if Redefinition.isAsked(by: sql) { return try Redefinition.run(sql, in: database) }
         let isInTransaction = !sql.asks(for: "transaction=none")
-        if isInTransaction { try database.run("BEGIN") }
+        if isInTransaction {
+            // In a transaction, it does nothing (pragma.html): the migrator, too, switches it on before.
+            if enforcesForeignKeys(sql) { try database.run("PRAGMA foreign_keys = 1") }
+            try database.run("BEGIN")
+        }
         try database.run(sql)
         if isInTransaction { try database.run("COMMIT") }
+    }
+
+    /// Returns true if a file asks for immediate foreign keys, in a comment or as its first statement.
+    private static func enforcesForeignKeys(_ sql: String) -> Bool {
+        let pragma = /PRAGMA\s+(main\s*\.\s*)?foreign_keys\s*[=(]\s*['"]?(1|on|true|yes)\b/.ignoresCase()
+        return sql.asks(for: "foreign-keys=immediate")
+            || SystemSQLite.withoutLeadingComments(sql).prefixMatch(of: pragma) != nil
     }
 
     /// Returns the word with which a file reaches beyond a database in memory.

@@ -119,6 +119,11 @@ final class SystemSQLite {
         return Refusal(message: text, offset: isExact ? offset : Self.start(of: offset, bytes))
     }
 
+    /// Returns a text from its first token on.
+    static func withoutLeadingComments(_ sql: String) -> Substring {
+        Substring(sql.utf8.dropFirst(start(of: 0, sql.utf8CString)))
+    }
+
     /// Returns the offset of the first token, after blanks and comments.
     private static func start(of offset: Int, _ bytes: ContiguousArray<CChar>) -> Int {
         var index = offset

@@ -110,8 +110,14 @@ struct StandInTests {
             CREATE INDEX slugs ON note(slug(title));
             CREATE TRIGGER t AFTER DELETE ON note BEGIN INSERT INTO note(title) VALUES (slug(old.title)); END;
             """,
-            "2_b.sql": "INSERT INTO note(title) VALUES ('Work');",
-            "code.rules": "function: slug(1) pure\n",
+            "2_b.sql": """
+            INSERT INTO note(title) VALUES ('Work');
+            CREATE TABLE page(body CHECK (NOT has_html(body)), plain AS (slug(body)) STORED);
+            INSERT INTO page(body) VALUES ('Welcome');
+            CREATE VIRTUAL TABLE search USING fts5(plain, content='page');
+            INSERT INTO search(search) VALUES ('rebuild');
+            """,
+            "code.rules": "function: slug(1) pure\nfunction: has_html(1) pure = 0\n",
         ])
         let run = try await tool("squash --before 2")
         #expect(run.status == 0, "\(run)")

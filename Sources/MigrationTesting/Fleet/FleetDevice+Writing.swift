@@ -41,9 +41,9 @@ extension FleetDevice {
         }
     }
 
-    /// Writes a row into each table of a new device.
+    /// Writes a row into each table of a new device, or other values into one that is there.
     ///
-    /// - Returns: for each table that takes no row of its release, the reason.
+    /// - Returns: for each table that takes neither of its release, the reason.
     func refusals() throws -> [String: String] {
         guard let release else { return [:] }
         var refusals = Dictionary(
@@ -54,7 +54,7 @@ extension FleetDevice {
             for sample in table.samples where refusals[table.name] != nil {
                 do {
                     try open().write { db in
-                        _ = try insert(db, table, referring(sample, db, table, &random), at: 1)
+                        try tryWriting(referring(sample, db, table, &random), db, table, &random)
                     }
                     refusals[table.name] = nil
                 } catch let error as DatabaseError {
@@ -63,6 +63,20 @@ extension FleetDevice {
             }
         }
         return refusals
+    }
+
+    private func tryWriting(
+        _ sample: [String: DatabaseValue], _ db: Database, _ table: FleetRelease.Table,
+        _ random: inout RandomNumbers
+    ) throws {
+        do {
+            // No row that migrations insert has so high a key.
+            _ = try insert(db, table, sample, at: Int(Int32.max))
+        } catch let error as DatabaseError {
+            guard let key = try Self.key(db, of: table, &random),
+                try update(db, table, key, sample, table.columns.first, at: 1) != nil
+            else { throw error }
+        }
     }
 
     /// Returns a sample that refers to rows of the database.
@@ -109,7 +123,7 @@ extension FleetDevice {
         of sample: [String: DatabaseValue], _ table: FleetRelease.Table, at time: Int
     ) throws -> DatabaseValue {
         let key = sample[table.key] ?? .null
-        guard table.parents[table.key] != nil else {
+        guard let parent = table.parents[table.key], release?.table(parent) != nil else {
             let isNumber = Int64.fromDatabaseValue(key) != nil
             return isNumber ? time.databaseValue : "row \(time)".databaseValue
         }

@@ -133,14 +133,19 @@ struct SimulatedFleetTests {
     }
 
     /// Returns a fleet of an app with lists and their covers, of which 2.0 fills a column of the covers once.
-    private func covers(_ cover: String, of tables: [String: String]) -> SimulatedFleet {
+    private func covers(
+        _ cover: String, inserting row: String = "NULL", of tables: [String: String]
+    ) -> SimulatedFleet {
         SimulatedFleet(versions: ["1.0", "2.0"], database: "a.sqlite", tables: tables) { folder, version in
             let database = try DatabaseQueue(path: folder.appendingPathComponent("a.sqlite").path)
             let manager = try MigrationManager(
                 currentVersion: version, adopting: .newApp, store: .database(database))
             manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
                 try db.execute(
-                    sql: "CREATE TABLE list(id TEXT PRIMARY KEY NOT NULL); CREATE TABLE cover(\(cover))")
+                    sql: """
+                        CREATE TABLE list(id TEXT PRIMARY KEY NOT NULL); CREATE TABLE cover(\(cover));
+                        INSERT INTO cover SELECT * FROM (SELECT \(row) AS id, x'01') WHERE id IS NOT NULL
+                        """)
             }
             if version >= "2.0" {
                 manager.whenMigratingToVersion("2.0", in: database, onFreshInstall: .run) { db in
@@ -158,6 +163,18 @@ struct SimulatedFleetTests {
             of: ["list": "true", "cover": "mood IS NOT NULL"])
         let failure = try #require(try fleet.failure())
         #expect(failure.problem.contains("keeps a row in the old form in cover: list 'row "), "\(failure)")
+    }
+
+    @Test(
+        "takes a table whose rows migrations insert",
+        arguments: [
+            ("id INTEGER PRIMARY KEY, image BLOB", "1"),
+            ("id TEXT PRIMARY KEY NOT NULL CHECK (id = 'only'), image BLOB", "'only'"),
+        ])
+    func inserted(cover: String, id: String) throws {
+        #expect(throws: Never.self) {
+            try covers(cover, inserting: id, of: ["cover": "true"]).failure()
+        }
     }
 
     @Test("refuses a table of which no device can write a row")

@@ -80,6 +80,27 @@ struct SQLTrialTests {
     }
 
     @Test(
+        "with immediate foreign keys where a file begins with them",
+        arguments: ["-- on\nPRAGMA foreign_keys = ON;", "-- migrations: foreign-keys=immediate"])
+    func immediateForeignKeys(opening: String) async throws {
+        let author = """
+            CREATE TABLE author(id INTEGER PRIMARY KEY);
+            CREATE TABLE book(author REFERENCES author(id) ON DELETE CASCADE, title);
+            INSERT INTO author VALUES (1), (2); INSERT INTO book VALUES (1, 'x'), (2, 'x');
+            """
+        let cascading = try EmbedTool([
+            "1_a.sql": author,
+            "2_b.sql":
+                "\(opening)\nDELETE FROM author WHERE id = 1; CREATE UNIQUE INDEX title ON book(title);",
+        ])
+        #expect(try await cascading().errors == "")
+        let refused = try EmbedTool([
+            "1_a.sql": author, "2_b.sql": "\(opening)\nINSERT INTO book VALUES (99, 'y');",
+        ])
+        #expect(try await refused().errors.contains("FOREIGN KEY constraint failed"))
+    }
+
+    @Test(
         "up to what it cannot run, and says so",
         arguments: [
             (

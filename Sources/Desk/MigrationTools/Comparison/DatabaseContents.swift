@@ -15,14 +15,17 @@ package struct DatabaseContents {
 
     /// Reads a database.
     ///
-    /// - Parameter isWritable: whether to leave out generated columns.
+    /// - Parameter isWritable: whether to leave out what SQLite computes from the rest: generated columns, and full-text tables over
+    ///   the rows of others.
     init(_ db: Database, isWritable: Bool) throws {
         schema = try DatabaseSchema(db)
         var rows: [SQLName: [[StoredValue]]] = [:]
         var indexes: [SQLName: [[StoredValue]]] = [:]
         for object in schema.objects.values where object.type == "table" {
+            let fullText = FullTextTable(object)
+            if isWritable, fullText?.content == .external { continue }
             rows[object.name] = try StoredRows(db, table: object.name, isWritable: isWritable).rows
-            if let table = FullTextTable(object) { indexes[object.name] = try table.index(db) }
+            if let fullText { indexes[object.name] = try fullText.index(db) }
         }
         self.rows = rows
         self.indexes = indexes
