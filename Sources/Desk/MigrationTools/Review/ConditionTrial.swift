@@ -11,11 +11,6 @@ struct ConditionTrial {
     struct Answers {
         var isTrue = false
         var isFalse = false
-
-        static func || (first: Answers, second: Answers) -> Answers {
-            Answers(
-                isTrue: first.isTrue || second.isTrue, isFalse: first.isFalse || second.isFalse)
-        }
     }
 
     /// The places of the statements whose conditions are noted.
@@ -52,8 +47,6 @@ struct ConditionTrial {
 
     /// Runs the file, and returns what each statement's conditions have been, by the statement's place.
     func run(_ db: Database) throws -> [Int: Answers] {
-        // What a run that failed has noted is none of this one's.
-        answers.withLock { $0 = [:] }
         db.add(
             function: DatabaseFunction(Self.function, argumentCount: 2) { [answers] values in
                 let isTrue = Bool.fromDatabaseValue(values[1]) == true

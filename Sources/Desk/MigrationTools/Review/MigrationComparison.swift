@@ -57,15 +57,11 @@ struct MigrationComparison {
             compareFullText(rows)
             // Where a table's rows get other keys, the columns that refer to them show it.
             let renumbered = Set(rows.changedColumns.compactMap(\.renumberedParent))
-            var reported: Set<[SQLName]> = []
             for column in rows.changedColumns
             where !renumbered.contains(column.table)
                 || before.tables[column.table]?.primaryKey.contains(column.column) != true
             {
-                guard !reported.contains([column.table, column.column]) else { continue }
-                let others = findings.count
                 compareValues(column)
-                if findings.count > others { reported.insert([column.table, column.column]) }
             }
         }
     }

@@ -174,14 +174,8 @@ struct MigrationRun {
             database: database, migrator: migrator, version: version,
             renames: ScriptRenames(outline), tables: before.layouts(of: tables, comparedIn: outline),
             conditionValues: outline.conditionValues)
-        var (facts, problems, failure): (RowFacts?, [ReviewFinding], Failure?) = (nil, [], nil)
-        var tried: [(trial: RowTrial, styles: [TableFilling.Style])] = []
-        for part in trial.parts where problems.isEmpty && failure != .steps {
-            let found = self.facts(part, small, outline, style)
-            facts = facts?.adding(found.facts) ?? found.facts
-            (problems, failure) = (found.problems, found.failure ?? failure)
-            tried.append((part, found.failure == .other ? Self.plainStyles : [style]))
-        }
+        let rows = trial
+        var (facts, problems, failure) = facts(trial, small, outline, style)
         do {
             let trial = LossTrial(
                 database: database, migrator: migrator, version: version, outline: outline,
@@ -196,7 +190,8 @@ struct MigrationRun {
                 .map { explained($0, of: trial, small) }
             if failure == .steps { problems.append(stopped(outline)) }
             if problems.isEmpty, isFile(version) {
-                problems += undecided(tried, small, outline, before, losses.tables)
+                let styles = failure == .other ? Self.plainStyles : [style]
+                problems += undecided(rows, small, outline, before, losses.tables, styles)
             }
             return (facts, losses, problems)
         } catch is StepLimit.Reached {
@@ -338,21 +333,18 @@ struct MigrationRun {
     /// Returns a finding for each statement whose condition no generated row meets, or every one, so that no row tells what the
     /// statement loses.
     private func undecided(
-        _ tried: [(trial: RowTrial, styles: [TableFilling.Style])], _ small: SmallDatabase?,
-        _ outline: ScriptOutline, _ before: ReviewedSchema, _ judged: Set<SQLName>
+        _ trial: RowTrial, _ small: SmallDatabase?, _ outline: ScriptOutline, _ before: ReviewedSchema,
+        _ judged: Set<SQLName>, _ styles: [TableFilling.Style]
     ) -> [ReviewFinding] {
         let wanted = outline.statements.indices.compactMap { index in
             outline.decisiveAnswer(at: index, before, judged: judged).map { (index, $0) }
         }
         guard !wanted.isEmpty, let conditions = ConditionTrial(outline) else { return [] }
+        let trials = [small.map { trial.inside($0.queue, $0.migrator) }, trial].compactMap(\.self)
         func answers(_ conditions: ConditionTrial) -> [Int: ConditionTrial.Answers]? {
-            let all = tried.compactMap { trial, styles in
-                let places = [small.map { trial.inside($0.queue, $0.migrator) }, trial].compactMap(\.self)
-                return styles.lazy.flatMap { style in
-                    places.lazy.compactMap { try? $0.answers(conditions, over: style) }
-                }.first
-            }
-            return all.first.map { all.dropFirst().reduce($0) { $0.merging($1, uniquingKeysWith: ||) } }
+            styles.lazy.flatMap { style in
+                trials.lazy.compactMap { try? $0.answers(conditions, over: style) }
+            }.first
         }
         let all = answers(conditions)
         return wanted.compactMap { index, wanted in

@@ -13,23 +13,12 @@ struct RowTrial {
     let tables: [TableLayout]
     /// The values that may decide the conditions of the migration.
     let conditionValues: ConditionValues
-    /// The part of these values that rows have: a key takes each value once.
-    var part = 0
-
-    /// The trials of all parts of the values.
-    var parts: [RowTrial] {
-        (0..<max(1, TableFilling.parts(of: tables, including: conditionValues))).map { part in
-            var trial = self
-            trial.part = part
-            return trial
-        }
-    }
 
     /// Returns the trial in a database with fewer tables, whose only migration is one that does nothing.
     func inside(_ database: DatabaseQueue, _ migrator: any MigrationRunner) -> RowTrial {
         RowTrial(
             database: database, migrator: migrator, version: version, renames: renames, tables: tables,
-            conditionValues: conditionValues, part: part)
+            conditionValues: conditionValues)
     }
 
     private static let rowsPerTable = 32
@@ -74,8 +63,8 @@ struct RowTrial {
         try database.backup(to: copy)
         try copy.write { db in
             try TableFilling.fill(
-                tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, including: conditionValues,
-                part: part, db)
+                tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, including: conditionValues, db
+            )
             try AutoincrementSequences.raise(db, by: Self.deletedRows)
         }
         return copy
@@ -102,11 +91,11 @@ private struct Look {
 /// The effects of a migration on generated rows.
 struct RowFacts {
     /// The tables with `AUTOINCREMENT` that may give ids of deleted rows again.
-    private(set) var lostSequences: Set<SQLName>
+    let lostSequences: Set<SQLName>
     /// The full-text tables that no longer match the table whose texts they index.
-    private(set) var staleFullText: Set<SQLName>
-    /// The columns whose values change; a column may be there for each part of the rows.
-    private(set) var changedColumns: [ChangedColumn]
+    let staleFullText: Set<SQLName>
+    /// The columns whose values change.
+    let changedColumns: [ChangedColumn]
 
     fileprivate init(from old: Look, to new: Look, _ renames: ScriptRenames) {
         lostSequences = Set(
@@ -116,15 +105,5 @@ struct RowFacts {
         staleFullText = Set(new.isInSync.filter { !$0.value && old.isInSync[$0.key] != false }.keys)
         let comparison = ValueComparison(from: old.values, to: new.values, renames)
         changedColumns = comparison.changes.compactMap { ChangedColumn($0, in: comparison) }
-    }
-
-    /// Returns the effects on these rows and on others.
-    func adding(_ other: RowFacts?) -> RowFacts {
-        guard let other else { return self }
-        var facts = self
-        facts.lostSequences.formUnion(other.lostSequences)
-        facts.staleFullText.formUnion(other.staleFullText)
-        facts.changedColumns += other.changedColumns
-        return facts
     }
 }

@@ -31,45 +31,18 @@ struct ConditionValues {
 
     var isEmpty: Bool { literals.isEmpty }
 
-    /// A column that may have the values of conditions.
-    struct Column {
-        let position: Int
-        /// Its name, and those of the columns that refer to it.
-        let names: [SQLName]
-        let kind: GeneratedValue
-        /// Whether it takes each value once.
-        let isUnique: Bool
-    }
-
-    /// Returns what some rows of a table should have, in parts: in each, no column has a value twice that it takes once.
+    /// Returns what some rows of a table should have: one value that matters to a condition, or one in each column.
     ///
-    /// - Parameter count: the greatest number of rows in a part.
-    func parts(of columns: [Column], rows count: Int = .max) -> [[Assignment]] {
-        let unique = Set(columns.filter(\.isUnique).map(\.position))
-        var parts: [[Assignment]] = []
-        for assignment in assignments(to: columns) {
-            let keys = assignment.filter { unique.contains($0.column) }
-            let part = parts.firstIndex { part in
-                part.count < count
-                    && part.allSatisfy { other in
-                        keys.allSatisfy { key in
-                            !other.contains { $0.column == key.column && $0.value == key.value }
-                        }
-                    }
-            }
-            if let part { parts[part].append(assignment) } else { parts.append([assignment]) }
-        }
-        return parts
-    }
-
-    /// Returns one value that matters to a condition, or one in each column.
-    private func assignments(to columns: [Column]) -> [Assignment] {
+    /// - Parameter columns: the columns that take any value, with their kind, and whether they take each value once.
+    func assignments(
+        to columns: [(position: Int, name: SQLName, kind: GeneratedValue, isUnique: Bool)]
+    ) -> [Assignment] {
         let named = columns.compactMap { column in
-            let found = column.names.compactMap { literals[$0] }
-            guard !found.isEmpty else { return nil }
-            let values = column.kind.values(near: found.flatMap(\.self), column.isUnique)
-            return (column.position, values.filter { !written.contains($0) })
-        }.filter { (named: (Int, [DatabaseValue])) in !named.1.isEmpty }
+            literals[column.name].map { named in
+                let values = column.kind.values(near: named, column.isUnique)
+                return (column.position, values.filter { !written.contains($0) })
+            }
+        }.filter { !$0.1.isEmpty }
         let longest = named.map(\.1.count).max() ?? 0
         // The first of each column, then the second of each: no column has so many that another gets none.
         let singles = (0..<longest).flatMap { rank in
@@ -114,10 +87,6 @@ extension GeneratedValue {
         for literal in literals {
             let near = [literal] + literal.neighbours
             found += self == .json ? documents(with: literal, literals) : near.filter(holds)
-            if [.day, .moment].contains(self), let ending = literal.ending {
-                found.append("\(Self.day(1))\(ending)".databaseValue)
-            }
-            if let example = literal.exampleOfType { found.append(example) }
         }
         if !isUnique { found += extremes }
         return found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -159,25 +128,6 @@ extension DatabaseValue {
             return [text + "x", CheckConstraint.matching(like: text), CheckConstraint.matching(glob: text)]
                 .map(\.databaseValue)
         default: return []
-        }
-    }
-
-    /// The text that a pattern finds at the end of others, or within them.
-    fileprivate var ending: String? {
-        guard let text = String.fromDatabaseValue(self), let first = text.first, "%*".contains(first) else {
-            return nil
-        }
-        return CheckConstraint.matching(glob: CheckConstraint.matching(like: String(text.dropFirst())))
-    }
-
-    /// A value of the type that the value names, as `typeof` does.
-    fileprivate var exampleOfType: DatabaseValue? {
-        switch String.fromDatabaseValue(self) {
-        case "integer": 1.databaseValue
-        case "real": 1.5.databaseValue
-        case "text": "x".databaseValue
-        case "blob": Data([1]).databaseValue
-        default: nil
         }
     }
 

@@ -11,8 +11,6 @@ package struct GeneratedRows {
         package let key: [Int]
         /// True if the primary key is the rows' id.
         let hasRowID: Bool
-        /// The texts to which other rows refer.
-        let textKeys: [Int]
         /// The columns that change together: those of a foreign key, and each of the others.
         let groups: [[Int]]
         /// The kind of values that a column takes; nil if a constraint limits them.
@@ -207,39 +205,31 @@ package struct GeneratedRows {
                 }
             }
         }
-        guard kind == .literals else { return changed }
-        let ids = numbers.filter { $0 > 0 }.map(\.databaseValue)
-        let names = texts.prefix(Self.rowsOfConditions).map(\.databaseValue)
-        return tables.reduce(changed) { rows, table in
-            let keys = table.key.count == 1 && table.hasRowID ? table.key : []
-            let numbered = keys.reduce(rows) { $0.renamed($1, of: table, ids) }
-            return table.textKeys.reduce(numbered) { $0.renamed($1, of: table, names) }
-        }
+        return kind == .literals ? changed.renumbered(numbers.filter { $0 > 0 }) : changed
     }
 
-    /// Returns the rows of each table that decide conditions, in parts.
-    private func allParts(deciding conditions: ConditionValues) -> [[[ConditionValues.Assignment]]] {
+    private func assignments(deciding conditions: ConditionValues) -> [[ConditionValues.Assignment]] {
         tables.map { table in
             let free = table.kinds.indices.compactMap { column in
-                table.kinds[column].map { kind in
-                    ConditionValues.Column(
-                        position: column, names: [table.columns[column]], kind: kind,
-                        isUnique: !table.repeatable.contains(column))
+                table.kinds[column].map {
+                    (column, table.columns[column], $0, !table.repeatable.contains(column))
                 }
             }
-            return conditions.parts(of: free, rows: Self.rowsOfConditions)
+            return conditions.assignments(to: free)
         }
     }
 
     /// Returns the number of parts into which the rows go that decide conditions.
     func parts(deciding conditions: ConditionValues) -> Int {
-        allParts(deciding: conditions).map(\.count).max() ?? 0
+        let most = assignments(deciding: conditions).map(\.count).max() ?? 0
+        return (most + Self.rowsOfConditions - 1) / Self.rowsOfConditions
     }
 
     private func deciding(_ conditions: ConditionValues, part: Int) -> GeneratedRows {
         var copy = self
-        for (table, parts) in allParts(deciding: conditions).enumerated() where part < parts.count {
-            for (row, assignment) in zip(tables[table].rows.indices, parts[part]) {
+        for (table, assignments) in assignments(deciding: conditions).enumerated() {
+            let chosen = assignments.dropFirst(part * Self.rowsOfConditions).prefix(Self.rowsOfConditions)
+            for (row, assignment) in zip(tables[table].rows.indices, chosen) {
                 for (column, value) in assignment { copy.tables[table].rows[row][column] = value }
             }
         }
@@ -268,21 +258,28 @@ package struct GeneratedRows {
         }
     }
 
-    /// Returns the rows with other values of a column, in its table and in those that refer to it.
-    private func renamed(_ column: Int, of table: Table, _ values: [DatabaseValue]) -> GeneratedRows {
-        let old = table.rows.map { $0[column] }
-        let new = Dictionary(zip(old, values.filter { !old.contains($0) }), uniquingKeysWith: { $1 })
-        return mapTables { other in
-            let referring = other.references.filter {
-                $0.parent == table.name && $0.parentColumns == [table.columns[column]]
-            }
-            let columns = referring.flatMap(\.own) + (other.name == table.name ? [column] : [])
-            for row in other.rows.indices {
-                for column in Set(columns) {
-                    other.rows[row][column] = new[other.rows[row][column]] ?? other.rows[row][column]
+    /// Returns the rows with these ids, in their tables and in those that refer to them.
+    private func renumbered(_ ids: [Int64]) -> GeneratedRows {
+        var copy = self
+        for table in tables where table.key.count == 1 && table.hasRowID {
+            let old = table.rows.map { $0[table.key[0]] }
+            let new = Dictionary(
+                zip(old, ids.filter { !old.contains($0.databaseValue) }.map(\.databaseValue)),
+                uniquingKeysWith: { $1 })
+            copy = copy.mapTables { other in
+                let key = table.columns[table.key[0]]
+                let referring = other.references.filter {
+                    $0.parent == table.name && $0.parentColumns == [key]
+                }
+                let columns = referring.flatMap(\.own) + (other.name == table.name ? table.key : [])
+                for row in other.rows.indices {
+                    for column in Set(columns) {
+                        other.rows[row][column] = new[other.rows[row][column]] ?? other.rows[row][column]
+                    }
                 }
             }
         }
+        return copy
     }
 
     /// Returns the rows with each value of a column in another row; nil if all are alike.
@@ -388,12 +385,6 @@ extension GeneratedRows.Table {
             return isFixed ? nil : GeneratedValue(column)
         }
         self.kinds = kinds
-        textKeys = layout.columns.indices.filter { position in
-            let column = layout.columns[position]
-            return parents.contains([layout.name, column.name]) && layout.checks(of: column).isEmpty
-                && !keys.contains { $0.contains(position) }
-                && [.text, .identifier].contains(GeneratedValue(column))
-        }
         let names = Set(layout.columns.map(\.name))
         choices = layout.columns.map { column in
             let checks = layout.checks(of: column).filter { $0.names.intersection(names) == [column.name] }
@@ -415,7 +406,6 @@ extension GeneratedRows.Table {
         self.columns = columns
         key = []
         hasRowID = false
-        textKeys = []
         (nullable, repeatable) = ([], [])
         references = []
         groups = columns.indices.map { [$0] }

@@ -48,13 +48,11 @@ package struct TableFilling {
 
     /// Adds rows to tables, of which each stands after those that it refers to.
     ///
-    /// - Parameters:
-    ///   - values: the values that two awkward rows each have.
-    ///   - part: the part of these values, of which there may be fewer for a table.
+    /// - Parameter values: the values that two awkward rows each have.
     @discardableResult
     static func fill(
         _ tables: [TableLayout], rowsPerTable: Int, seed: UInt64, style: Style,
-        including values: ConditionValues = ConditionValues(), part: Int = 0, _ db: Database
+        including values: ConditionValues = ConditionValues(), _ db: Database
     ) throws -> [Refusal] {
         // Each row of a table that is 1:1 with another takes one of its rows.
         let taken = Set(
@@ -63,7 +61,7 @@ package struct TableFilling {
             })
         return try tables.compactMap { table in
             var filling = TableFilling(table, seed: seed, style: style)
-            filling.choose(from: values, part, among: tables)
+            filling.choose(from: values)
             let count = filling.usesAllParents && taken.contains(table.name) ? 4 * rowsPerTable : rowsPerTable
             return try filling.insert(count, db).map { Refusal(table: table.name, reason: $0) }
         }
@@ -158,7 +156,7 @@ package struct TableFilling {
         guard usesAllParents else { return .max }
         return table.references.indices
             .filter { isUnique[$0] && table.references[$0].parent != table.name && !parents[$0].isEmpty }
-            .map { parents[$0].count - min(parents[$0].count / 2, 2 * exceptions.count) }.min() ?? .max
+            .map { (parents[$0].count + 1) / 2 }.min() ?? .max
     }
 
     private mutating func prepare(_ db: Database) throws {
@@ -179,15 +177,6 @@ package struct TableFilling {
             } else if usesAllParents {
                 // A condition may be about rows to which none refers; of those with a value that decides one, two are alike.
                 parents.append(found.enumerated().filter { $0.offset % 8 != 7 }.map(\.element))
-                if reference.columns.count == 1, reference.parent != table.name {
-                    let keys = Set(found.map { $0[0] })
-                    exceptions = exceptions.map { assignment in
-                        assignment.filter { column, value in
-                            table.columns[column].name != reference.columns[0] || value.isNull
-                                || keys.contains(value)
-                        }
-                    }.filter { !$0.isEmpty }
-                }
             } else {
                 parents.append(found)
             }
@@ -204,41 +193,19 @@ package struct TableFilling {
 
     /// Chooses the columns that are null alone, and those that have a value: `WHERE hash IS NULL` and `WHERE state = 2` have
     /// to find rows with two titles.
-    private mutating func choose(from values: ConditionValues, _ part: Int, among tables: [TableLayout]) {
+    private mutating func choose(from values: ConditionValues) {
         guard [.awkward, .deciding].contains(style) else { return }
-        usesAllParents = !values.isEmpty
-        let parts = values.parts(of: freeColumns(among: tables))
-        let nulls = freePositions.filter { style == .awkward && !table.columns[$0].isRequired }.map {
+        let free = table.columns.indices.filter { table.checks(of: table.columns[$0]).isEmpty }
+        let nulls = free.filter { style == .awkward && !table.columns[$0].isRequired }.map {
             [(column: $0, value: DatabaseValue.null)]
         }
-        exceptions = nulls.prefix(Self.mostNulls) + (parts.isEmpty ? [] : parts[part % parts.count])
-    }
-
-    /// The positions of the columns that no constraint limits.
-    private var freePositions: [Int] {
-        table.columns.indices.filter { table.checks(of: table.columns[$0]).isEmpty }
-    }
-
-    /// Returns the columns that take the values of conditions, which may name those that refer to them.
-    private func freeColumns(among tables: [TableLayout]) -> [ConditionValues.Column] {
-        let bound = Set(
-            table.references.filter { $0.isDeclared && ($0.columns.count > 1 || $0.parent == table.name) }
-                .flatMap(\.columns))
-        let pairs = tables.flatMap(\.references).filter { $0.isDeclared && $0.parent == table.name }
-            .flatMap { zip($0.columns, $0.parentColumns) }
-        return freePositions.filter { !bound.contains(table.columns[$0].name) }.map { position in
-            let column = table.columns[position]
-            return ConditionValues.Column(
-                position: position, names: [column.name] + pairs.filter { $0.1 == column.name }.map(\.0),
-                kind: kinds[position], isUnique: column.isUnique)
-        }
-    }
-
-    /// Returns the number of parts into which the values of conditions go.
-    static func parts(of tables: [TableLayout], including values: ConditionValues) -> Int {
-        tables.map {
-            values.parts(of: TableFilling($0, seed: 1, style: .deciding).freeColumns(among: tables)).count
-        }.max() ?? 1
+        let declared = table.references.filter(\.isDeclared)
+        let named = values.assignments(
+            to: free.map { ($0, table.columns[$0]) }.filter { _, column in
+                !declared.contains { $0.columns.contains(column.name) }
+            }.map { ($0, $1.name, kinds[$0], $1.isUnique) })
+        exceptions = nulls.prefix(Self.mostNulls) + named
+        usesAllParents = !values.isEmpty
     }
 
     /// The number of columns that are null alone, of a table that has a great many.
@@ -398,8 +365,6 @@ package struct TableFilling {
         // all.
         guard usesAllParents else { return key == 0 ? choice[turn % choice.count] : random.pick(choice) }
         if isUnique[key] { return choice[turn % choice.count] }
-        // To the row before, which may have a value that decides a condition.
-        if reference.parent == table.name, index >= ordinaryRows { return choice[choice.count - 1] }
         return key == 0 || turn.isMultiple(of: 2) ? choice[turn / 2 % choice.count] : random.pick(choice)
     }
 
