@@ -184,38 +184,6 @@ struct ConditionTests {
         CREATE INDEX file_note ON file(note);
         """
 
-    @Test(
-        "finds nothing where a foreign key lets no row refer to none, unless its tables were changed before",
-        arguments: [
-            "folder NOT IN (SELECT id FROM folder)",
-            "note.folder NOT IN (SELECT DISTINCT f.id FROM folder AS f)",
-            "NOT EXISTS (SELECT 1 FROM folder WHERE folder.id = note.folder)",
-            "NOT EXISTS (SELECT * FROM folder f WHERE f.id = note.folder)",
-        ])
-    func cleanUpOfForeignKey(condition: String) throws {
-        func rules(_ sql: String) throws -> [String] { try self.rules(sql, after: Self.cascading) }
-        let delete = "DELETE FROM note WHERE \(condition);"
-        #expect(try rules(delete) == [])
-        #expect(try rules("UPDATE note SET folder = 1 WHERE \(condition); \(delete)") == [])
-        #expect(try rules("UPDATE note SET title = NULL WHERE \(condition);") == ["untried"])
-        #expect(
-            try rules("DELETE FROM note WHERE \(condition) AND instr(title, char(7)) > 2;") == ["untried"])
-        #expect(
-            try rules("DELETE FROM folder WHERE instr(name, char(7)) > 2; \(delete)") == [
-                "untried", "untried",
-            ])
-    }
-
-    @Test("finds nothing in a copy of the rows to which a foreign key gives another row")
-    func copyByForeignKey() throws {
-        let sql = """
-            CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT, folder INTEGER NOT NULL REFERENCES folder(id));
-            INSERT INTO n SELECT * FROM note WHERE folder IN (SELECT id FROM folder);
-            DROP TABLE note; ALTER TABLE n RENAME TO note; CREATE INDEX note_folder ON note(folder);
-            """
-        #expect(try rules(sql, after: Self.folder) == [])
-    }
-
     @Test("finds rows that a copy loses because they refer to none, as a foreign key may be null")
     func innerJoinOfNulls() throws {
         for table in ["page", "note", "item"] {

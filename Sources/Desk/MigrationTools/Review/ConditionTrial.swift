@@ -123,13 +123,9 @@ extension ScriptOutline {
         if let table = statement.reducedTable ?? statement.updatedTable {
             let source = source(of: table, before: index)
             guard judged.contains(source) else { return nil }
-            var harmless = statements[..<index].compactMap(\.addedColumn).filter { $0.table == table }
-                .map(\.column)
-            if let key = keptKey(at: index, schema) {
-                if statement.reducedTable != nil { return nil }
-                harmless.append(key)
-            }
-            let isOverwriting = statement.reducedTable == nil && !statement.assigns(only: Set(harmless))
+            let added = statements[..<index].compactMap(\.addedColumn).filter { $0.table == table }.map(
+                \.column)
+            let isOverwriting = statement.reducedTable == nil && !statement.assigns(only: Set(added))
             let hasEffects =
                 schema.triggers.values.contains { $0.table == source }
                 || statement.reducedTable != nil
@@ -139,7 +135,7 @@ extension ScriptOutline {
             return isOverwriting || hasEffects ? true : nil
         }
         // Of a comparison with literals, rows have the values on both sides.
-        guard !rest.isPlainCondition, keptKey(at: index, schema) == nil else { return nil }
+        guard !rest.isPlainCondition else { return nil }
         let sources = statements.compactMap { $0.dropped("TABLE") }.filter { table in
             statement.mentions(table) && judged.contains(source(of: table, before: index))
         }
@@ -167,54 +163,6 @@ extension ArraySlice<SQLScript.Token> {
             $0.isWord("SELECT") || ["+", "-", "*", "/", "%", "|", "&", "~"].contains($0.keyword)
         }
             && zip(self, dropFirst()).allSatisfy { $1.keyword != "(" || operators.contains($0.keyword) }
-    }
-}
-
-extension ScriptOutline {
-    /// Returns the column of a foreign key, if a condition only asks whether there is the row to which it refers.
-    ///
-    /// There is, unless a statement before has changed either table.
-    fileprivate func keptKey(at index: Int, _ schema: ReviewedSchema) -> SQLName? {
-        guard let key = statements[index].askedKey(in: schema),
-            statements[..<index].allSatisfy({ other in
-                other.onlyDeclares || other.askedKey(in: schema) != nil
-                    || !other.mentions(key.table) && !other.mentions(key.parent)
-            })
-        else { return nil }
-        return key.column
-    }
-}
-
-extension ScriptOutline.Statement {
-    /// The forms of a condition that asks for the row of a foreign key, without the words that make no difference.
-    private static let questions = [
-        "WHERE _ IN ( SELECT _ FROM _ )", "WHERE _ IN ( SELECT _ FROM _ _ )",
-        "WHERE EXISTS ( SELECT _ FROM _ WHERE _ = _ )", "WHERE EXISTS ( SELECT _ FROM _ _ WHERE _ = _ )",
-    ].map { $0.split(separator: " ") }
-
-    /// The foreign key that the condition of the statement asks for, and nothing else.
-    fileprivate func askedKey(in schema: ReviewedSchema) -> (
-        table: SQLName, column: SQLName, parent: SQLName
-    )? {
-        let rest = tokens.drop { !$0.isWord("WHERE") }
-        let next = rest.dropFirst().map(\.keyword) + [""]
-        let words = zip(rest, next).filter { token, next in
-            ![".", "NOT", "AS", "DISTINCT", ";"].contains(token.keyword) && next != "."
-        }.map(\.0.keyword)
-        let pairs = comparisons
-        guard pairs.count == 1,
-            Self.questions.contains(where: { question in
-                question.count == words.count
-                    && zip(question, words).allSatisfy { $0 == "_" ? !"()".contains($1) : $0 == $1 }
-            })
-        else { return nil }
-        return [pairs[0], pairs[0].reversed()].lazy.compactMap { pair in
-            let ((table, column), (parent, key)) = (pair[0], pair[1])
-            let isDeclared = schema.tables[table]?.references.contains {
-                $0.parent == parent && $0.columns == [column] && $0.parentColumns == [key]
-            }
-            return isDeclared == true ? (table, column, parent) : nil
-        }.first
     }
 }
 
