@@ -178,29 +178,6 @@ struct ConditionTests {
         #expect(try rules("DELETE FROM note WHERE \(condition);", after: Self.loose) == [])
     }
 
-    private static let cascading = """
-        \(folder)
-        CREATE TABLE file(id INTEGER PRIMARY KEY, note INTEGER NOT NULL REFERENCES note(id) ON DELETE CASCADE);
-        CREATE INDEX file_note ON file(note);
-        """
-
-    @Test("finds rows that a copy loses because they refer to none, as a foreign key may be null")
-    func innerJoinOfNulls() throws {
-        for table in ["page", "note", "item"] {
-            let columns = "(id INTEGER PRIMARY KEY, title TEXT, folder INTEGER REFERENCES folder(id));"
-            let first = """
-                CREATE TABLE folder(id INTEGER PRIMARY KEY, name TEXT NOT NULL); CREATE TABLE \(table)\(columns)
-                CREATE INDEX i ON \(table)(folder);
-                """
-            let sql = """
-                CREATE TABLE n\(columns)
-                INSERT INTO n SELECT p.id, p.title, p.folder FROM \(table) p JOIN folder f ON f.id = p.folder;
-                DROP TABLE \(table); ALTER TABLE n RENAME TO \(table); CREATE INDEX i ON \(table)(folder);
-                """
-            #expect(try rules(sql, after: first) == ["lost-rows"], "\(table)")
-        }
-    }
-
     @Test(
         "finds rows that a copy loses because they refer to none, as no foreign key says that they must",
         arguments: [

@@ -392,8 +392,7 @@ extension GeneratedRows.Table {
         }
         hasRowID = layout.columns.contains(where: \.isRowID)
         let free = kinds.indices.filter { kinds[$0] != nil }
-        let own = keys.flatMap(\.self).filter { layout.checks(of: layout.columns[$0]).isEmpty }
-        nullable = Set((free + own).filter { !layout.columns[$0].isRequired })
+        nullable = Set(free.filter { !layout.columns[$0].isRequired })
         repeatable = Set((free + keys.flatMap(\.self)).filter { !layout.columns[$0].isUnique })
         self.rows = rows
     }
