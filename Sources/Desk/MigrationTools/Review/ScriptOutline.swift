@@ -264,7 +264,9 @@ extension ScriptOutline.Statement {
     var copiesEveryRow: Bool {
         let words = ["WHERE", "JOIN", "DISTINCT", "GROUP", "LIMIT", "EXCEPT", "INTERSECT", "UNION", "IGNORE"]
         return !tokens.contains { words.contains($0.keyword) }
-            && !tokens.drop { !$0.isWord("FROM") }.contains { $0.keyword == "," }
+            && !tokens.drop { !$0.isWord("FROM") }.prefix { !$0.isWord("ORDER") }.contains {
+                $0.keyword == ","
+            }
     }
 
     /// Returns whether a name stands in the statement.

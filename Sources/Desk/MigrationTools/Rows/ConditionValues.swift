@@ -20,11 +20,15 @@ struct ConditionValues {
         written = Set(tokens.compactMap(\.literal)).subtracting(conditions.joined().compactMap(\.literal))
         for condition in conditions {
             for (position, token) in condition.enumerated() where token.literal == nil && token.isName {
-                let known = literals[token.name] ?? []
-                guard known.count < Self.mostLiterals else { continue }
-                let values = [condition[position...], condition[..<position]].joined().lazy
-                    .compactMap(\.literal).filter { !known.contains($0) }
-                literals[token.name] = known + values.prefix(Self.mostLiterals - known.count)
+                var known = literals[token.name] ?? []
+                for value in [condition[position...], condition[..<position]].joined().lazy.compactMap(
+                    \.literal)
+                where !known.contains(value)
+                    && known.count(where: { $0.isText == value.isText }) < Self.mostLiterals
+                {
+                    known.append(value)
+                }
+                literals[token.name] = known
             }
         }
     }
@@ -59,7 +63,7 @@ struct ConditionValues {
         return Array(singles.prefix(Self.mostSingles)) + joint
     }
 
-    /// The number of literals beside a name, of which few decide more than the others.
+    /// The number of texts, and of numbers, beside a name: a few decide as much as all.
     private static let mostLiterals = 40
     private static let mostSingles = 24
     private static let jointValues = 4
@@ -136,4 +140,8 @@ extension DatabaseValue {
         guard case .string(let text) = storage else { return Int64.fromDatabaseValue(self).map { "\($0)" } }
         return (try? JSONEncoder().encode(text)).map { String(decoding: $0, as: UTF8.self) }
     }
+}
+
+extension DatabaseValue {
+    fileprivate var isText: Bool { if case .string = storage { true } else { false } }
 }
