@@ -288,6 +288,16 @@ extension TableLayout {
         }
     }
 
+    /// Returns whether no two rows can have the same values in these columns.
+    func isUnique(_ columns: [SQLName]) -> Bool {
+        let wanted = Set(columns)
+        if !primaryKey.isEmpty, wanted.isSuperset(of: primaryKey) { return true }
+        return indexes.contains { index in
+            index.isUnique && !index.isPartial
+                && index.columns.allSatisfy { $0.map(wanted.contains) == true }
+        }
+    }
+
     /// True if every one of the columns exists, generated ones included.
     func hasAll(_ names: some Sequence<SQLName>) -> Bool {
         names.allSatisfy { column(named: $0) != nil || generatedColumns.contains($0) }

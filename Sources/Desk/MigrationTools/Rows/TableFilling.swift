@@ -54,16 +54,10 @@ package struct TableFilling {
         _ tables: [TableLayout], rowsPerTable: Int, seed: UInt64, style: Style,
         including values: ConditionValues = ConditionValues(), _ db: Database
     ) throws -> [Refusal] {
-        // Each row of a table that is 1:1 with another takes one of its rows.
-        let taken = Set(
-            tables.flatMap { table in
-                table.references.filter { table.isUnique($0.columns) }.map(\.parent)
-            })
-        return try tables.compactMap { table in
+        try tables.compactMap { table in
             var filling = TableFilling(table, seed: seed, style: style)
             filling.choose(from: values)
-            let count = filling.usesAllParents && taken.contains(table.name) ? 4 * rowsPerTable : rowsPerTable
-            return try filling.insert(count, db).map { Refusal(table: table.name, reason: $0) }
+            return try filling.insert(rowsPerTable, db).map { Refusal(table: table.name, reason: $0) }
         }
     }
 
@@ -75,8 +69,6 @@ package struct TableFilling {
     private let table: TableLayout
     /// The kind of values of each column.
     private let kinds: [GeneratedValue]
-    /// Whether no two rows can refer to the same one, of each foreign key.
-    private let isUnique: [Bool]
     private let style: Style
     private var random: RandomNumbers
     /// The parent rows that each foreign key can refer to.
@@ -98,7 +90,6 @@ package struct TableFilling {
     private init(_ table: TableLayout, seed: UInt64, style: Style) {
         self.table = table
         kinds = table.columns.map(GeneratedValue.init)
-        isUnique = table.references.map { table.isUnique($0.columns) }
         self.style = style
         random = RandomNumbers(seed: seed, subject: table.name.text)
     }
@@ -111,14 +102,13 @@ package struct TableFilling {
             try prepare(db)
             // Two rows at a time refer to the same one.
             let mostParents = usesAllParents ? 2 * (parents.map(\.count).max() ?? 0) : 0
-            let count = min(max(count, min(mostParents, Self.mostRows)), mostOrdinaryRows)
+            let count = max(count, min(mostParents, Self.mostRows))
             ordinaryRows = count
-            var isRefused = false
             // Deferred foreign keys are checked in the end; if rows violate them, the table stays as it was.
             let couldCommit = !db.hasUnresolvedKeys
             try db.inSavepoint {
                 var insertion = try RowInsertion(db, into: table.name, table.columns.map(\.name))
-                rows: for index in 0..<(count + 2 * exceptions.count) where index >= count || !isRefused {
+                rows: for index in 0..<(count + 2 * exceptions.count) {
                     for attempt in 0..<attempts(index) {
                         guard let row = row(index, attempt: attempt, of: count) else {
                             refusal = "it refers to rows of a table that has none"
@@ -131,8 +121,7 @@ package struct TableFilling {
                         }
                         refusal = error.message ?? "a constraint failed"
                     }
-                    if inserted == 0 { break rows }
-                    isRefused = true
+                    if index < count { break rows }
                 }
                 let isWhole =
                     try Row.fetchOne(
@@ -149,14 +138,6 @@ package struct TableFilling {
             inserted = 0
         }
         return inserted > 0 ? nil : refusal
-    }
-
-    /// The number of rows that leave parents for the exceptions, where each row takes one for itself.
-    private var mostOrdinaryRows: Int {
-        guard usesAllParents else { return .max }
-        return table.references.indices
-            .filter { isUnique[$0] && table.references[$0].parent != table.name && !parents[$0].isEmpty }
-            .map { (parents[$0].count + 1) / 2 }.min() ?? .max
     }
 
     private mutating func prepare(_ db: Database) throws {
@@ -364,7 +345,6 @@ package struct TableFilling {
         // The first key takes the parents in turn, so that a table whose keys are unique together uses them
         // all.
         guard usesAllParents else { return key == 0 ? choice[turn % choice.count] : random.pick(choice) }
-        if isUnique[key] { return choice[turn % choice.count] }
         return key == 0 || turn.isMultiple(of: 2) ? choice[turn / 2 % choice.count] : random.pick(choice)
     }
 

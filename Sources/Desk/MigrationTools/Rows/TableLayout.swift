@@ -178,16 +178,6 @@ package struct TableLayout: Sendable {
         return sorted
     }
 
-    /// Returns whether no two rows can have the same values in these columns.
-    func isUnique(_ columns: [SQLName]) -> Bool {
-        let wanted = Set(columns)
-        if !primaryKey.isEmpty, wanted.isSuperset(of: primaryKey) { return true }
-        return indexes.contains { index in
-            index.isUnique && !index.isPartial
-                && index.columns.allSatisfy { $0.map(wanted.contains) == true }
-        }
-    }
-
     package func column(named name: SQLName) -> Column? {
         columns.first { $0.name == name }
     }
