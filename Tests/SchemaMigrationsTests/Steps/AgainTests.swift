@@ -174,9 +174,10 @@ struct AgainTests {
     @Test("may be a closure whose condition a step in a database makes false")
     func doneByDatabaseStep() throws {
         let database = try open()
+        let isOld = { try database.read(Self.isOld) }
         func launch() throws -> [AppVersion] {
             let manager = try manager("2.0", database)
-            manager.whenMigratingToVersion("1.5", again: { try database.read(Self.isOld) }) {}
+            manager.whenMigratingToVersion("1.5", again: isOld) {}
             return try manager.migrate().completed.versions
         }
         try manager("1.0", database).migrate()
@@ -193,12 +194,13 @@ struct AgainTests {
     func broughtAfterwards() throws {
         let database = try open()
         let brings = Locked(false)
+        let (isOld, bringsMore) = ({ try database.read(Self.isOld) }, { brings.withLock { $0 } })
         func launch() throws -> [AppVersion] {
             let manager = try manager("2.0", database)
-            manager.whenMigratingToVersion("1.5", again: { try database.read(Self.isOld) }) {
+            manager.whenMigratingToVersion("1.5", again: isOld) {
                 try database.execute("UPDATE entry SET mood = 'soon' WHERE mood IS NULL")
             }
-            manager.whenMigratingToVersion("2.0-1", again: { brings.withLock { $0 } }) {
+            manager.whenMigratingToVersion("2.0-1", again: bringsMore) {
                 brings.withLock { $0 = false }
                 try database.execute("INSERT INTO entry(mood) VALUES (NULL)")
             }
@@ -248,14 +250,14 @@ struct AgainTests {
     func endlessBeforeAnother() throws {
         let database = try open()
         let isNeeded = Locked(false)
+        let condition = { isNeeded.withLock { $0 } }
+        let hasRows = { try !database.strings("SELECT id FROM entry").isEmpty }
         func launch() throws -> [AppVersion] {
             let manager = try manager("2.0", database)
-            manager.whenMigratingToVersion(
-                "1.5",
-                again: { try database.read { try Bool.fetchOne($0, sql: "SELECT 1 FROM entry") ?? false } },
-                fileID: "App/Migrations.swift", line: 8
-            ) { isNeeded.withLock { $0 = false } }
-            manager.whenMigratingToVersion("2.0-1", again: { isNeeded.withLock { $0 } }) {}
+            manager.whenMigratingToVersion("1.5", again: hasRows, fileID: "App/Migrations.swift", line: 8) {
+                isNeeded.withLock { $0 = false }
+            }
+            manager.whenMigratingToVersion("2.0-1", again: condition) {}
             return try manager.migrate().completed.versions
         }
         try manager("1.0", database).migrate()
@@ -349,15 +351,13 @@ struct AgainTests {
     func skippedWhileLocked() throws {
         let database = try open()
         let isLocked = Locked(false)
+        let condition = {
+            if isLocked.withLock({ $0 }) { throw DatabaseError(resultCode: .SQLITE_BUSY) }
+            return false
+        }
         func manager() throws -> MigrationManager {
             let manager = try self.manager("1.0", database)
-            manager.whenMigratingToVersion(
-                "1.0-1",
-                again: {
-                    if isLocked.withLock({ $0 }) { throw DatabaseError(resultCode: .SQLITE_BUSY) }
-                    return false
-                }
-            ) {}
+            manager.whenMigratingToVersion("1.0-1", again: condition) {}
             return manager
         }
         _ = try manager().migrate()
