@@ -30,8 +30,11 @@ struct FullTextSalvageTests {
     }
 
     @Test(
-        "without content keep nothing from being saved",
-        arguments: ["fts5(title, content='')", "fts5(title, content = \"\")", "fts4(title, content=\"\")"])
+        "without content, or with a compressed one, keep nothing from being saved",
+        arguments: [
+            "fts5(title, content='')", "fts5(title, content = \"\")", "fts4(title, content=\"\")",
+            "fts4(title, compress=hex, uncompress=lower)",
+        ])
     func contentless(module: String) throws {
         let schema = try make(
             "CREATE VIRTUAL TABLE titles USING \(module);",
@@ -46,6 +49,23 @@ struct FullTextSalvageTests {
         #expect(try queue.strings("SELECT title FROM note") == ["red rose"])
         try queue.execute("DELETE FROM note")
         #expect(try file.salvage(from: setAside, into: schema, of: queue).saved == 1)
+        try queue.close()
+    }
+
+    @Test("keep the language of each text")
+    func language() throws {
+        let schema = try make(
+            "CREATE VIRTUAL TABLE titles USING fts4(title, languageid=\"lid\");",
+            "INSERT INTO titles(rowid, title, lid) VALUES (1, 'red rose', 0), (2, 'rose', 7)")
+        let file = DatabaseFile(path: path)
+        let report = try file.salvage(into: schema)
+        #expect(report.isComplete && report.saved == 2)
+        let queue = try file.openQueue()
+        #expect(try queue.integers("SELECT rowid FROM titles WHERE titles MATCH 'rose' AND lid = 7") == [2])
+        try queue.execute("DELETE FROM titles")
+        let setAside = try #require(report.setAside)
+        #expect(try file.salvage(from: setAside, into: schema, of: queue).saved == 2)
+        #expect(try queue.integers("SELECT lid FROM titles ORDER BY rowid") == [0, 7])
         try queue.close()
     }
 

@@ -7,7 +7,7 @@ struct VirtualTable {
     let name: SQLName
     /// The tables in which SQLite keeps it.
     let shadows: [SQLName]
-    /// The table that has its rows; nil if another table of the app has them, or none.
+    /// The table that has its rows; nil if another table of the app has them, or none, or if they are compressed.
     let content: SQLName?
     /// True if it is built again from another table.
     let isExternal: Bool
@@ -32,12 +32,14 @@ struct VirtualTable {
             ).filter(own.contains)
             let text = FullTextTable(
                 SchemaObject(type: "table", name: name, table: name, sql: row["sql"]))
-            let content = shadows.first { text?.content == .own && $0.folded == name.folded + "_content" }
+            let hasRows = text?.content == .own && text?.isCompressed == false
+            let content = shadows.first { hasRows && $0.folded == name.folded + "_content" }
             let columns = try SQLName.fetchAll(
                 db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [name])
             return VirtualTable(
                 name: name, shadows: shadows, content: content, isExternal: text?.content == .external,
-                columns: columns)
+                // Its place is after the others in the table with the rows.
+                columns: columns + [text?.language].compactMap(\.self))
         }
     }
 

@@ -18,6 +18,10 @@ package struct FullTextTable: Sendable {
     package let content: Content
     /// The table or view whose texts the table indexes; nil if it indexes its own, or none.
     package let contentTable: SQLName?
+    /// The hidden column of FTS4 that tells a text's language (fts3.html, 6.3).
+    package let language: SQLName?
+    /// True if FTS4 keeps its texts as a function of the app makes them (fts3.html, 6.1).
+    package let isCompressed: Bool
     /// The column of that table which the index uses as the id of a row; nil if it is the table's own.
     private let rowID: SQLName?
 
@@ -34,10 +38,13 @@ package struct FullTextTable: Sendable {
         guard ["fts3", "fts4", "fts5"].contains(module) else { return nil }
         name = object.name
         isFTS5 = module == "fts5"
-        let source = Self.option("content", tokens[(using + 2)...])
+        let arguments = tokens[(using + 2)...]
+        let source = Self.option("content", arguments)
         content = source.map { $0 == "" ? .none : .external } ?? .own
         contentTable = content == .external ? source : nil
-        rowID = isFTS5 ? Self.option("content_rowid", tokens[(using + 2)...]) : nil
+        language = module == "fts4" ? Self.option("languageid", arguments) : nil
+        isCompressed = module == "fts4" && Self.option("compress", arguments) != nil
+        rowID = isFTS5 ? Self.option("content_rowid", arguments) : nil
     }
 
     /// Returns the value of an option among a module's arguments; nil if it is missing.
