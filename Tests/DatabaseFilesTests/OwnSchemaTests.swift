@@ -314,9 +314,10 @@ struct OwnSchemaTests {
 
     @Test(
         "gets the rows of a table that a step has renamed back, also from pages to which nothing leads",
-        arguments: ["", "ALTER TABLE entry ADD COLUMN color TEXT"])
-    func renamedTable(extended: String) throws {
-        let schema = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
+        arguments: [[], ["folder"]], ["", "ALTER TABLE entry ADD COLUMN color TEXT"])
+    func renamedTable(earlier: [String], extended: String) throws {
+        let schema = try schema(
+            earlier.map { "CREATE TABLE \($0)(x)" } + ["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
         try open { queue in
             try schema.migrate(queue)
             try queue.execute(
@@ -330,7 +331,22 @@ struct OwnSchemaTests {
         try pages.erase(pages.root("entry"))
         let report = try salvage(schema)
         #expect(report.tables.first { $0.name == "entry" }?.saved == 5000)
-        #expect(try open { try $0.tables() } == ["entry"])
+        #expect(try open { try $0.tables() } == ["entry"] + earlier)
+    }
+
+    @Test("does not get a unique index back that a step has dropped, which would refuse rows")
+    func droppedIndex() throws {
+        let schema = try schema([
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)",
+            "CREATE UNIQUE INDEX note_text ON note(text)",
+        ])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute("DROP INDEX note_text; INSERT INTO note VALUES (1, 'a'), (2, 'a')")
+        }
+        try eraseMagic()
+        #expect(try salvage(schema).isComplete)
+        #expect(try rows("note") == ["[id:1 text:\"a\"]", "[id:2 text:\"a\"]"])
     }
 
     @Test("gets short rows of a step's table back, from pages to which nothing leads")

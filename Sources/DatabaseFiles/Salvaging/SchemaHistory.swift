@@ -161,14 +161,15 @@ struct SchemaHistory {
     /// Returns the objects of a version that something else than the migrations, in their order, has changed or removed.
     ///
     /// An object as it was in an earlier version says that a page of the schema is out of date. So do rows that only a missing
-    /// table can have had: it was not removed.
+    /// table can have had: it was not removed. Without such rows, a step may have dropped what a later version has.
     private func replaced(
         in entry: Entry, by own: OwnSchema, _ tablesWithLooseRows: Set<SQLName>
     ) -> [SchemaObject] {
         let earlier = entries.prefix { $0.version != entry.version }
         let isSame = entry.isSame
         let known = own.definitions.filter { own in entries.contains { $0.definitions[own.key] != nil } }
-        let isOlder = earlier.contains { version in
+        let isAsMade = !tablesWithLooseRows.isEmpty && known.count == own.definitions.count
+        let isOlder = isAsMade && earlier.contains { version in
             version.definitions.count == known.count
                 && known.allSatisfy { isSame(version.definitions[$0.key], $0.value) }
         }
