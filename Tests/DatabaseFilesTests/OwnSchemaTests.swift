@@ -147,6 +147,41 @@ struct OwnSchemaTests {
         #expect(try open { try $0.integers("SELECT count(*) FROM tag") } == [3])
     }
 
+    @Test(
+        "still needs the migration below others that its ledger lacks, also where a text of the schema is damaged",
+        arguments: [false, true], ["VIEW texts", "TABLE tag"])
+    func pendingBelow(byGRDB: Bool, damaged: String) throws {
+        let texts = [
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT); CREATE VIEW texts AS SELECT text FROM note",
+            "UPDATE note SET text = upper(text)",
+            "CREATE TABLE tag(id INTEGER PRIMARY KEY); CREATE VIEW tags AS SELECT id FROM tag",
+        ]
+        let all = try schema(texts)
+        try open { queue in
+            if byGRDB {
+                try migrator(texts, besides: 1).migrate(queue)
+            } else {
+                _ = try schema(texts, besides: 1).migrate(queue)
+            }
+            try queue.execute("INSERT INTO note VALUES (1, 'mine'); INSERT INTO tag VALUES (5)")
+        }
+        try pages.change { data in
+            let place = try #require(data.range(of: Data("CREATE \(damaged)".utf8))).lowerBound
+            data[place] = UInt8(ascii: "?")
+        }
+        let report = byGRDB ? try salvage(migrator(texts)) : try salvage(all)
+        #expect(report.isComplete && report.saved == 2)
+        try open { queue in
+            if byGRDB {
+                try migrator(texts).migrate(queue)
+            } else {
+                #expect(try all.migrate(queue).applied == [2])
+            }
+            #expect(try queue.strings("SELECT text FROM texts") == ["MINE"])
+            #expect(try queue.integers("SELECT id FROM tags") == [5])
+        }
+    }
+
     // MARK: What no migration makes
 
     @Test("keeps a table of a step whose first page is lost, and says that rows may be missing")

@@ -8,6 +8,7 @@ struct GRDBSet: MigrationSet {
     private let migrator: DatabaseMigrator
     /// The identifiers of migrations that shipped, and that the migrator no longer has.
     private let removed: Set<String>
+    private var leftOut: Set<String> = []
 
     /// Takes the migrations of a migrator, without its wish to erase a database whose schema has changed.
     init(_ migrator: DatabaseMigrator, ignoring removed: Set<String>) {
@@ -16,12 +17,36 @@ struct GRDBSet: MigrationSet {
         (self.migrator, self.removed) = (migrator, removed)
     }
 
-    var versions: [String] { migrator.migrations }
+    var versions: [String] { migrator.migrations.filter { !leftOut.contains($0) } }
 
     var ledgerTables: Set<SQLName> { [OwnTables.ofGRDB] }
 
     func migrate(_ database: DatabaseQueue, byFirst count: Int) throws {
-        try naming(database) { try migrator.migrate(database, upTo: versions[count - 1]) }
+        let last = versions[count - 1]
+        try naming(database) {
+            try skip(migrator.migrations.prefix { $0 != last }.filter(leftOut.contains), in: database)
+            try migrator.migrate(database, upTo: last)
+        }
+    }
+
+    func leavingOut(_ versions: Set<String>) -> Self {
+        var set = self
+        set.leftOut = versions
+        return set
+    }
+
+    /// Records migrations that do not run, until the ledger is written.
+    private func skip(_ identifiers: [String], in database: DatabaseQueue) throws {
+        guard !identifiers.isEmpty else { return }
+        try database.write { db in
+            let table = OwnTables.ofGRDB.inMain
+            try db.execute(
+                sql: "CREATE TABLE IF NOT EXISTS \(table)(identifier TEXT NOT NULL PRIMARY KEY)")
+            for identifier in identifiers {
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO \(table)(identifier) VALUES (?)", arguments: [identifier])
+            }
+        }
     }
 
     func migrate(_ database: DatabaseQueue) throws {

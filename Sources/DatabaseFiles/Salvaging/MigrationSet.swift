@@ -12,6 +12,9 @@ protocol MigrationSet: Sendable {
     /// Applies the first migrations to a database that has had none, or only some of these.
     func migrate(_ database: DatabaseQueue, byFirst count: Int) throws
 
+    /// Returns the set without some migrations, for a new database.
+    func leavingOut(_ versions: Set<String>) throws -> Self
+
     /// Applies the pending migrations.
     func migrate(_ database: DatabaseQueue) throws
 

@@ -49,7 +49,8 @@ struct SalvageBuild {
                     PRAGMA main.synchronous = OFF; PRAGMA main.cache_size = -16000
                     """)
         }
-        if let count = version.count { try migrations.migrate(queue, byFirst: count) }
+        let applied = version.migrations ?? migrations
+        if let count = version.count { try applied.migrate(queue, byFirst: count) }
         var report = SalvageReport(schemaVersion: version.version)
         report.hasUnusedJournal = damaged.hasUnusedJournal
         try queue.inDatabase { db in
@@ -58,7 +59,7 @@ struct SalvageBuild {
                 var refill = try Refill(db, from: damaged, schema, version, interrupter, progress)
                 if version.count != nil { refill.ledgerTables = migrations.ledgerTables }
                 try refill.run(syncing: sync)
-                if let ledger = version.ledger { try migrations.record(ledger, after: version.count, db) }
+                if let ledger = version.ledger { try applied.record(ledger, after: version.count, db) }
                 try damaged.copyNumbers(to: db)
                 if let home { try MoveMark.writeIfMissing(movedTo: home, db) }
                 (report.tables, report.unassigned) = (refill.report, refill.unassigned)

@@ -23,6 +23,8 @@ struct SchemaHistory {
         var replaced: [SchemaObject] = []
         /// The versions that the damaged database names; nil if it never had a ledger.
         var ledger: SavedLedger?
+        /// The migrations, if some of all are not among the first ones.
+        var migrations: (any MigrationSet)?
 
         /// Returns a table's layout with what is known of shorter rows.
         func completing(_ layout: TableLayout) -> TableLayout {
@@ -32,7 +34,7 @@ struct SchemaHistory {
         }
     }
 
-    let migrations: any MigrationSet
+    private(set) var migrations: any MigrationSet
     private(set) var entries: [Entry] = []
 
     private init(_ migrations: any MigrationSet) { self.migrations = migrations }
@@ -99,6 +101,7 @@ struct SchemaHistory {
         if own.hasAllTables, ledger.versions.isEmpty, !hasLedger {
             return (Entry(version: "none"), own)
         }
+        if !own.isComplete { history.migrations = try migrations.withoutPending(in: ledger) }
         do {
             try history.replay(first: history.countToReplay(own, ledger), configuration, interrupter)
         } catch  where own.isComplete && ledger.completeness == .whole {
@@ -109,7 +112,7 @@ struct SchemaHistory {
             var entry = try history.sureVersion(own, ledger)
                 ?? history.likelyVersion(of: damaged, own, ledger)
         else { return nil }
-        entry.ledger = ledger
+        (entry.ledger, entry.migrations) = (ledger, history.migrations)
         entry.replaced = history.replaced(in: entry, by: own, try entry.tablesWithLooseRows(own, damaged))
         return (entry, own)
     }
@@ -279,6 +282,18 @@ extension String {
 extension MigrationSet {
     /// Returns true for a table in which applied migrations are recorded.
     fileprivate func isLedger(_ entry: DamagedDatabase.Entry) -> Bool { ledgerTables.contains(entry.name) }
+
+    /// Returns the migrations without those that a whole ledger lacks, also below others that were applied.
+    ///
+    /// They run later, on the rows. Those below the first one of the ledger may never have to.
+    fileprivate func withoutPending(in ledger: SavedLedger) throws -> any MigrationSet {
+        let applied = Set(ledger.versions)
+        let count = versions.prefix(while: applied.contains).count
+        guard ledger.completeness == .whole, count > 0, try !isHalfDone(after: count, ledger) else {
+            return self
+        }
+        return try leavingOut(Set(versions).subtracting(applied))
+    }
 }
 
 extension SchemaHistory.Entry {

@@ -21,6 +21,11 @@ struct SchemaSet: MigrationSet {
         try migrator.migrate(database, upTo: migrator.migrations[count - 1].version)
     }
 
+    func leavingOut(_ versions: Set<String>) throws -> Self {
+        try Self(
+            SchemaMigrator(migrations: migrator.migrations.filter { !versions.contains("\($0.version)") }))
+    }
+
     func migrate(_ database: DatabaseQueue) throws { try migrator.migrate(database) }
 
     func isLatest(_ db: Database) throws -> Bool { try migrator.status(db).pendingVersions.isEmpty }
