@@ -352,7 +352,8 @@ struct OwnSchemaTests {
         arguments: [[], ["folder"]], ["", "ALTER TABLE entry ADD COLUMN color TEXT"])
     func renamedTable(earlier: [String], extended: String) throws {
         let schema = try schema(
-            earlier.map { "CREATE TABLE \($0)(x)" } + ["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
+            earlier.map { "CREATE TABLE \($0)(x)" } + ["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"]
+        )
         try open { queue in
             try schema.migrate(queue)
             try queue.execute(

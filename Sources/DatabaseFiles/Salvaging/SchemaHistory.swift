@@ -170,15 +170,14 @@ struct SchemaHistory {
     ) -> [SchemaObject] {
         let earlier = entries.prefix { $0.version != entry.version }
         let isSame = entry.isSame
-        let known = own.definitions.filter { own in entries.contains { $0.definitions[own.key] != nil } }
-        let isAsMade = !tablesWithLooseRows.isEmpty && known.count == own.definitions.count
-        let isOlder = isAsMade && earlier.contains { version in
-            version.definitions.count == known.count
-                && known.allSatisfy { isSame(version.definitions[$0.key], $0.value) }
+        let isOlder = earlier.contains { version in
+            version.definitions.count == own.definitions.count
+                && own.definitions.allSatisfy { isSame(version.definitions[$0.key], $0.value) }
         }
         return entry.definitions.values.filter { object in
-            guard let its = known[object.name] else {
-                return own.isComplete && !isOlder && !tablesWithLooseRows.contains(object.name)
+            guard let its = own.definitions[object.name] else {
+                guard own.isComplete else { return false }
+                return tablesWithLooseRows.isEmpty || !isOlder && !tablesWithLooseRows.contains(object.name)
             }
             return !isSame(object, its) && !its.sql.isNearly(object.sql)
                 && !earlier.contains { isSame($0.definitions[object.name], its) }
