@@ -44,6 +44,18 @@ package struct GRDBHistory {
     }
 }
 
+extension GRDBHistory {
+    /// Records migrations as applied, in a database that may have had none.
+    package static func record(_ identifiers: some Sequence<String>, in db: Database) throws {
+        let table = OwnTables.ofGRDB.inMain
+        try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(table)(identifier TEXT NOT NULL PRIMARY KEY)")
+        for identifier in identifiers {
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO \(table)(identifier) VALUES (?)", arguments: [identifier])
+        }
+    }
+}
+
 extension DatabaseMigrator {
     /// Returns those of some identifiers that migrations have merged.
     ///
@@ -57,13 +69,7 @@ extension DatabaseMigrator {
         var migrator = self
         migrator.eraseDatabaseOnSchemaChange = false
         let trial = try DatabaseQueue()
-        try trial.write { db in
-            try db.execute(sql: "CREATE TABLE \(OwnTables.ofGRDB)(identifier TEXT NOT NULL PRIMARY KEY)")
-            for identifier in identifiers.union(asked) {
-                try db.execute(
-                    sql: "INSERT INTO \(OwnTables.ofGRDB) VALUES (?)", arguments: [identifier])
-            }
-        }
+        try trial.write { try GRDBHistory.record(identifiers.union(asked), in: $0) }
         try migrator.migrate(trial, upTo: last)
         return try identifiers.subtracting(trial.read(migrator.appliedIdentifiers))
     }

@@ -81,7 +81,7 @@ struct LaunchEnd: Sendable {
 /// until then only this process knows it, and if that is killed, the closure runs again. So whatever ends the run goes through
 /// ``stop(with:)``.
 final class LaunchRun: Run {
-    /// What the launch has run, in order, under this plan and those before it.
+    /// The work that the launch has run, in order, under this plan and those before it.
     private var ran: [MigrationWork] = []
     private var index = 0
     /// The index of the step before which the plan was looked at last.
@@ -165,8 +165,10 @@ final class LaunchRun: Run {
         let work = plan.work(of: pending)
         if pending.step.kind == .versionChange { return ran.contains(work) }
         guard !pending.step.isDeferred, plan.isReopened(pending) else { return false }
-        return ran.last == work || ran.count { $0 == work } > 1
+        return ran.last == work || hasRunTwice(work)
     }
+
+    private func hasRunTwice(_ work: MigrationWork) -> Bool { ran.count { $0 == work } > 1 }
 
     /// Returns the error for a step that has run, and would at each launch.
     ///
@@ -177,7 +179,7 @@ final class LaunchRun: Run {
         let needed = plan.pending.first { pending in
             guard plan.isReopened(pending) else { return false }
             return pending.step.isDeferred
-                ? ran.count { $0 == plan.work(of: pending) } > 1 : isOver && hasRunEnough(pending, in: plan)
+                ? hasRunTwice(plan.work(of: pending)) : isOver && hasRunEnough(pending, in: plan)
         }
         return needed.map { .stillNeeded($0.step, plan.work(of: $0)) }
     }

@@ -70,6 +70,9 @@ struct PlaceSteps: Sendable {
             ?? state.leavingRecords.contains { step.version < $0.end && $0.record.map(isDone) == true }
     }
 
+    /// The versions of the deferred steps that must be done before a step of the place.
+    var finishing: [AppVersion] { (closures + schemaSteps).flatMap(\.finishing) }
+
     /// Returns the versions of the deferred steps that had to be done before a step that has run.
     ///
     /// - Parameter version: the lowest version of such a step.
@@ -86,8 +89,7 @@ struct PlaceSteps: Sendable {
     ///
     /// - Parameter elsewhere: the versions that steps of all places have finished.
     func isOver(_ deferred: MigrationStep, _ state: PlaceState, _ elsewhere: Set<AppVersion>) -> Bool {
-        let isFinishedHere = (closures + schemaSteps).contains { $0.finishing.contains(deferred.version) }
-        return isFinishedHere
+        finishing.contains(deferred.version)
             ? finished(state).contains(deferred.version) : elsewhere.contains(deferred.version)
     }
 

@@ -200,10 +200,9 @@ struct Registration: Sendable {
         orNote note: (MigrationError) -> Void
     ) -> [PlaceState] {
         guard hasConditions else { return states }
-        var finished = Set(zip(places, states).flatMap { place, state in place.finished(state) })
-        for place in unreadable {
-            finished.formUnion((place.closures + place.schemaSteps).flatMap(\.finishing))
-        }
+        let finished = Set(
+            zip(places, states).flatMap { place, state in place.finished(state) }
+                + unreadable.flatMap(\.finishing))
         return zip(places, states).map { place, state in
             state.needing(
                 place.closures.filter { step in

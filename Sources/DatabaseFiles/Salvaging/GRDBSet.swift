@@ -24,7 +24,9 @@ struct GRDBSet: MigrationSet {
     func migrate(_ database: DatabaseQueue, byFirst count: Int) throws {
         let last = versions[count - 1]
         try naming(database) {
-            try skip(migrator.migrations.prefix { $0 != last }.filter(leftOut.contains), in: database)
+            // They do not run. The ledger gets what was there at the end.
+            let skipped = migrator.migrations.prefix { $0 != last }.filter(leftOut.contains)
+            if !skipped.isEmpty { try database.write { try GRDBHistory.record(skipped, in: $0) } }
             try migrator.migrate(database, upTo: last)
         }
     }
@@ -33,20 +35,6 @@ struct GRDBSet: MigrationSet {
         var set = self
         set.leftOut = versions
         return set
-    }
-
-    /// Records migrations that do not run, until the ledger is written.
-    private func skip(_ identifiers: [String], in database: DatabaseQueue) throws {
-        guard !identifiers.isEmpty else { return }
-        try database.write { db in
-            let table = OwnTables.ofGRDB.inMain
-            try db.execute(
-                sql: "CREATE TABLE IF NOT EXISTS \(table)(identifier TEXT NOT NULL PRIMARY KEY)")
-            for identifier in identifiers {
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO \(table)(identifier) VALUES (?)", arguments: [identifier])
-            }
-        }
     }
 
     func migrate(_ database: DatabaseQueue) throws {

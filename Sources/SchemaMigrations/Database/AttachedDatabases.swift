@@ -113,7 +113,7 @@ package struct AttachedDatabases {
         }
     }
 
-    /// Returns the statements with such an opening that create objects of an attached database once more.
+    /// Returns the statements that create the objects of one kind again in an attached database.
     private static func statements(opening: String, in schema: SQLName, _ db: Database) throws -> [String] {
         try String.fetchAll(
             db,

@@ -33,11 +33,11 @@ package struct TableLayout: Sendable {
         package let parentColumns: [SQLName]
         /// The actions on the rows when their parent is deleted or updated: `ON DELETE CASCADE`.
         let actions: [String]
-        /// What shows that there is a reference.
+        /// The evidence for the reference.
         var evidence = Evidence.declaration
         var isDeclared: Bool { evidence == .declaration }
 
-        /// What shows that there is a reference.
+        /// A place that says that rows refer to others.
         enum Evidence {
             case declaration
             /// A trigger looks for the rows that refer to one.
