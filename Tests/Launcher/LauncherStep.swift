@@ -11,6 +11,8 @@ struct LauncherStep: ExpressibleByArgument, Sendable {
         /// Kills the process, as a crash would.
         case kill
         case checkpoint
+        /// Does the portion behind the last checkpoint.
+        case portion
         case fail
         /// Cancels the manager's progress, and stops as a step does that looks at its own.
         case cancel
@@ -61,6 +63,10 @@ struct LauncherStep: ExpressibleByArgument, Sendable {
             switch action {
             case .kill: kill(getpid(), SIGKILL)
             case .checkpoint: try context?.checkpoint()
+            case .portion:
+                let number = try (context?.lastCheckpoint(as: Int.self) ?? 0) + 1
+                try folder.append("portion \(number)", to: "effects")
+                try context?.checkpoint(number)
             case .fail: throw Failure()
             case .cancel:
                 progress?.cancel()
@@ -78,6 +84,7 @@ extension LauncherStep.Action {
         switch word {
         case "kill": self = .kill
         case "checkpoint": self = .checkpoint
+        case "portion": self = .portion
         case "fail": self = .fail
         case "cancel": self = .cancel
         case _ where word.hasPrefix("wait="): self = .wait(String(word.dropFirst(5)))

@@ -17,6 +17,17 @@ struct CheckpointTests {
             "attempts are counted from the last checkpoint")
     }
 
+    @Test("say where the step is, wherever the process is killed", arguments: [Place.json, .sqlite])
+    func position(place: Place) async throws {
+        let install = try await Install(place)
+        for _ in 1...3 {
+            #expect(try await install.signal("2.0", ["1.2:portion,kill"]) == SIGKILL)
+        }
+        try await install.launch("2.0", ["1.2:portion"])
+        #expect(
+            install.effects.filter { $0.hasPrefix("portion") } == (1...4).map { "portion \($0)" })
+    }
+
     @Test("start a new count of deaths", arguments: [Place.json, .sqlite])
     func afresh(place: Place) async throws {
         let install = try await Install(place)

@@ -66,8 +66,8 @@ struct Journal {
     /// Notes that work is being started.
     ///
     /// - Parameter state: the state of the work under its lock; nil if the plan knows it.
-    /// - Returns: the number of the attempt, from 1.
-    mutating func start(_ pending: LaunchPlan.PendingStep, from state: WorkState?) -> Int {
+    /// - Returns: the work as it begins.
+    mutating func start(_ pending: LaunchPlan.PendingStep, from state: WorkState?) -> OpenWork {
         let (id, remaining, request) = (pending.step.id, pending.remaining, request)
         if let state { pages[pending.place].record?[id] = state }
         let start = OpenWork.Start(
@@ -76,7 +76,7 @@ struct Journal {
         // With its start, and not before: until then, it may come to be needed no longer.
         if plan.isReopened(pending) { change(pending.place, .reopened(id, current: request.current)) }
         change(pending.place, .started(id, start, remaining: remaining, isRetry: isRetry))
-        return (pages[pending.place].record?.open(id)?.deaths ?? 0) + 1
+        return pages[pending.place].record?.open(id) ?? OpenWork()
     }
 
     /// Notes that work is done: a schema step leaves no trace, since the ledger has it.

@@ -30,7 +30,7 @@ final class StepRun {
     private var context: MigrationContext?
     /// Held by a deferred closure until its end is written.
     private var lock: RunLock?
-    /// Where a deferred step was left.
+    /// Where the step was left.
     private var position = StepPosition()
     /// True once a batch is done.
     private var hasMoved = false
@@ -79,8 +79,8 @@ final class StepRun {
             return .refused(
                 MigrationError.gaveUp(work, step, deaths, by: run.call, in: pending.schema.apply.first))
         }
-        if case .open(let open) = state { position = open.position ?? position }
-        attempt = run.journal.start(pending, from: state)
+        let open = run.journal.start(pending, from: state)
+        (attempt, position) = (open.deaths + 1, open.position ?? position)
         do {
             try run.writeStart(of: pending)
         } catch {

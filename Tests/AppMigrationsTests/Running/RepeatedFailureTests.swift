@@ -72,6 +72,30 @@ struct RepeatedFailureTests {
         }
     }
 
+    @Test("continues at its last checkpoint, and at none once it is to run again", arguments: [false, true])
+    func continued(isRerun: Bool) throws {
+        var (last, isNeeded): ([Int], Bool) = ([], true)
+        func launch(failing: Bool) throws {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+            let condition = { isNeeded }
+            manager.whenMigratingToVersion("2.0", again: condition) { context in
+                last.append(try context.lastCheckpoint(as: Int.self) ?? 0)
+                try context.checkpoint(last.count)
+                if failing { throw StepError(description: "") }
+                isNeeded = false
+            }
+            if isRerun, last.count == 2 { try manager.rerun(try #require(manager.work.first)) }
+            try manager.migrate()
+        }
+        for _ in 1...2 { #expect(throws: MigrationError.self) { try launch(failing: true) } }
+        try launch(failing: false)
+        #expect(last == [0, 1, isRerun ? 0 : 2])
+        isNeeded = true
+        try launch(failing: false)
+        #expect(last.last == 0)
+    }
+
     @Test("because of the device is not the developer's")
     func obstacle() throws {
         for _ in 1...3 {

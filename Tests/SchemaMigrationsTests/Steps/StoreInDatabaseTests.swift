@@ -50,6 +50,25 @@ struct StoreInDatabaseTests {
         try #require(try MigrationStore.database(app.open()).read("Library").record(of: "Library"))
     }
 
+    @Test("keeps where a closure has saved its last checkpoint")
+    func checkpoint() throws {
+        var last: [Int] = []
+        for isFailing in [true, false] {
+            let manager = try app.manager("2.0", adopting: Adoption { "1.0" }, store: .database(app.open()))
+            manager.whenMigratingToVersion("2.0") { context in
+                last.append(try context.lastCheckpoint(as: Int.self) ?? 0)
+                try context.checkpoint(7)
+                if isFailing { throw Failure() }
+            }
+            if isFailing {
+                #expect(throws: MigrationError.self) { try manager.migrate() }
+            } else {
+                try manager.migrate()
+            }
+        }
+        #expect(last == [0, 7])
+    }
+
     @Test("runs a closure and a step of one version, each once")
     func both() throws {
         let report = try launch("2.0", [.outside, .inside])
