@@ -138,6 +138,19 @@ struct LostRecordTests {
         #expect(try app.letters() == ["!: 2000"])
     }
 
+    @Test("runs no step again that a pre-release has run, whatever version the app names")
+    func preRelease() throws {
+        let app = try App(.json)
+        try app.begin()
+        try app.launch("2.0-beta.1")
+        try app.salvage(losing: .both, andHistory: true)
+        let steps: [AppVersion: String] = ["2.0": "!", "2.0-1": "?"]
+        try app.expectUnknown { try app.launch("2.0", steps: steps) }
+        try app.manage("2.0", steps: steps) { try $0.replaceRecord(assuming: "1.0") }
+        try app.launch("2.0", steps: steps)
+        #expect(try app.letters() == ["!?: 2000"])
+    }
+
     /// Launches 2.0 with a step 1.5, and one of 2.0 that may fail.
     private func upgrade(_ app: App, failing: Bool) throws {
         try app.manage("2.0", steps: ["1.5": "!"]) { manager, queue in

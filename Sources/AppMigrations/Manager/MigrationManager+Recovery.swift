@@ -152,19 +152,21 @@ extension MigrationManager {
             var hasReplaced = false
             let request = try request(through: nil, retrying: nil)
             // Before anything is written.
-            let records = try registration.places.map { try readableRecord(in: $0) }
+            let states = try registration.places.map { try readableState(in: $0) }
             for (index, place) in registration.places.enumerated() {
                 func mark(_ state: inout StoreState) {
                     state.markAsReplacement(assuming: version, in: options.line, at: Date())
                 }
-                if records[index].isDamaged {
+                if states[index] == nil {
                     var state = StoreState()
                     mark(&state)
                     try place.store.setAside(replacingWith: state)
-                } else if records[index].record == nil, let lost = try lostRecord(in: place) {
+                } else if states[index]?.record == nil, let lost = try lostRecord(in: place) {
+                    let others = states.indices.filter { $0 != index }.compactMap { states[$0] }
+                    let beginnings = Beginnings(request: request, places: others, steps: [], answer: nil)
                     let record = lost.record(
                         request, registration.due[index].closures, assuming: version,
-                        completed: records.compactMap(\.record?.completed).max())
+                        completed: others.compactMap(beginnings.record(in:)).completed)
                     try place.store.change(name, waitingUpTo: patience) { state in
                         try state.changeRecord(of: name) { $0 = record }
                         // For managers of which nothing else is known.
@@ -186,16 +188,16 @@ extension MigrationManager {
         startOver()
     }
 
-    /// Returns a place's record, unless it cannot be read, for good, or is to begin by one that cannot.
-    private func readableRecord(
-        in place: any MigrationPlace
-    ) throws -> (record: MigrationRecord?, isDamaged: Bool) {
+    /// Returns the records of a place; nil if one of them is damaged.
+    private func readableState(in place: any MigrationPlace) throws -> PlaceState? {
         do {
-            let record = try place.store.record(of: name).flatMap { $0.hasBegun ? $0 : nil }
-            if record == nil { _ = try adopting.formers.map(place.store.formerRecord) }
-            return (record, false)
+            let state = try StoreAccess.read.of(place.store.name) {
+                try PlaceState(of: name, in: place.store.read(name), evidence: .empty, history: [])
+            }
+            guard state.record == nil else { return state }
+            return state.following(try adopting.formers.map(place.store.formerRecord))
         } catch  where error.isAboutDamage {
-            return (nil, true)
+            return nil
         }
     }
 

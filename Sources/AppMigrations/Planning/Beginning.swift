@@ -143,7 +143,7 @@ struct Beginnings {
     }
 
     private func witness(_ databases: ArraySlice<PlaceState>, _ seen: [SeenVersion]) -> Beginning? {
-        let records = databases.compactMap { $0.record ?? followed(in: $0) }
+        let records = databases.compactMap(record(in:))
         // An install with a database that the app has said to be at a version is not a new one.
         let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }
         let completed = records.compactMap(\.completed).max()

@@ -17,8 +17,8 @@ extension Beginnings {
     func afterLoss(in index: Int, asTheStore: Beginning? = nil) -> Beginning? {
         guard let lost = places[index].lostRecord else { return nil }
         let others = places.indices.filter { $0 != index }.map { places[$0] }
-        let records = others.compactMap { $0.record ?? followed(in: $0) }
-        let completed = records.compactMap(\.completed).max()?.reach
+        let records = others.compactMap(record(in:))
+        let completed = records.completed
         let unknown = completed.map { completed in
             // A launch of this version was begun, and may have come as far as this place.
             let begun = others.compactMap(latestBegun).reduce(completed, max)
@@ -34,6 +34,9 @@ extension Beginnings {
             ?? (isNew ? asTheStore : nil)
             ?? .unknown(at: index, steps: unknown ?? [])
     }
+
+    /// Returns the record of a place, or what former managers leave to this one there.
+    func record(in place: PlaceState) -> MigrationRecord? { place.record ?? followed(in: place) }
 
     /// The latest version whose launch was begun in a place, by the manager, or by former ones while they had its steps.
     private func latestBegun(in place: PlaceState) -> AppVersion? {
@@ -102,6 +105,11 @@ extension LostRecord {
         }
         return step.version > completed || step.isDeferred
     }
+}
+
+extension [MigrationRecord] {
+    /// The version whose steps have run in every place, but for deferred ones; nil if no launch was completed.
+    var completed: AppVersion? { compactMap(\.completed).max()?.reach }
 }
 
 extension PlaceState {

@@ -148,6 +148,33 @@ struct RenamedAfterLossTests {
         #expect(app.log.lines == ["1.0", "3.0"])
     }
 
+    @Test("runs no step again that it has completed under its former name, whatever version the app names")
+    func replacedRecord() throws {
+        let database = try queue()
+        for version in ["1.0", "2.0"] as [AppVersion] {
+            let old = try manager(version)
+            steps("1.0", of: old, in: database)
+            if version == "2.0" { steps("2.0", of: old, in: database) }
+            try old.migrate()
+        }
+        try loseRecords(database)
+        func renamed() throws -> MigrationManager {
+            let manager = try manager("3.0")
+            steps("1.0", of: manager, in: database)
+            // Nothing says whether it has run.
+            manager.afterMigratingToVersion("1.5", in: database, startingAt: 0) {
+                (_, _) -> DeferredCursor<Int> in .done
+            }
+            steps("2.0", "3.0", of: manager, in: database)
+            return manager
+        }
+        let error = #expect(throws: MigrationError.self) { try renamed().migrate() }
+        #expect(error?.code == .damagedStore)
+        try renamed().replaceRecord(assuming: "1.0")
+        try renamed().migrate()
+        #expect(app.log.lines == ["1.0", "2.0", "3.0"])
+    }
+
     @Test(
         "goes on where its database stands, if the store is lost in the same update",
         arguments: [false, true])
