@@ -543,6 +543,29 @@ struct LateRowsTests {
         #expect(try last().migrate().completed.isEmpty)
     }
 
+    @Test("visits rows that two steps bring, each before a step that is finishing it")
+    func broughtTwice() throws {
+        let database = try open()
+        func last() throws -> MigrationManager {
+            let manager = try app.manager("3.0", adopting: Adoption { "1.0" })
+            fillHashes(in: database, of: manager)
+            for (version, id) in [("2.5", 60), ("2.7", 70)] as [(AppVersion, Int)] {
+                manager.whenMigratingToVersion(version, in: database) { db in
+                    try db.execute(literal: "INSERT INTO photo(id, data) VALUES (\(id), 'f')")
+                }
+                if id == 60 {
+                    manager.whenMigratingToVersion("2.6", finishing: ["2.1"], in: database) { _ in }
+                }
+            }
+            dropData(in: database, of: manager)
+            return manager
+        }
+        #expect(
+            try last().migrate().completed.versions == ["2.1", "2.5", "2.1", "2.6", "2.7", "2.1", "3.0"])
+        #expect(try old(database).isEmpty)
+        #expect(try last().migrate().completed.isEmpty)
+    }
+
     @Test("visits them before a schema step of which nothing is applied yet", arguments: [false, true])
     func beforeUnappliedSchemaStep(isRegisteredLate: Bool) throws {
         let database = try app.folder.queue("album.sqlite")

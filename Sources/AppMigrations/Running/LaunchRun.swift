@@ -158,7 +158,7 @@ final class LaunchRun: Run {
     }
 
     /// Returns true if this launch has run a step, and does not run it again although its condition holds: nothing else has run
-    /// since, or it has run twice.
+    /// since, or nothing new has while it has run twice.
     ///
     /// A later step may still do what the condition asks for.
     private func hasRunEnough(_ pending: LaunchPlan.PendingStep, in plan: LaunchPlan) -> Bool {
@@ -168,7 +168,14 @@ final class LaunchRun: Run {
         return ran.last == work || hasRunTwice(work)
     }
 
-    private func hasRunTwice(_ work: MigrationWork) -> Bool { ran.count { $0 == work } > 1 }
+    /// Returns true if a step has run twice since other work last ran for the first time, which may have brought what its condition
+    /// asks about.
+    ///
+    /// A launch ends, since work runs for the first time only once.
+    private func hasRunTwice(_ work: MigrationWork) -> Bool {
+        let latest = ran.indices.last { !ran[..<$0].contains(ran[$0]) } ?? 0
+        return ran[latest...].count { $0 == work } > 1
+    }
 
     /// Returns the error for a step that has run, and would at each launch.
     ///

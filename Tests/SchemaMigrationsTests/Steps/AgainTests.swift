@@ -215,6 +215,27 @@ struct AgainTests {
         #expect(try old(database) == 0)
     }
 
+    @Test("runs as often as later steps bring rows, each for the first time")
+    func broughtTwice() throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try write(database)
+        func launch() throws -> [AppVersion] {
+            let later = try manager("2.3", database)
+            later.whenMigratingToVersion("2.1") {
+                try database.execute("INSERT INTO entry(mood) VALUES (NULL)")
+            }
+            later.whenMigratingToVersion("2.2", in: database) { _ in }
+            later.whenMigratingToVersion("2.3") {
+                try database.execute("INSERT INTO entry(mood) VALUES (NULL)")
+            }
+            return try later.migrate().completed.versions
+        }
+        #expect(try launch() == ["2.0", "2.1", "2.0", "2.2", "2.3", "2.0"])
+        #expect(try old(database) == 0)
+        #expect(try launch() == [])
+    }
+
     @Test(
         "runs a second time for rows that a schema step or a version change brings", arguments: [false, true])
     func broughtBySchemaStep(isVersionChange: Bool) throws {
