@@ -368,6 +368,47 @@ struct AgainTests {
         #expect(try launch() == ["2.0"])
     }
 
+    @Test("leaves the next step a new plan if it is needed no longer and the database has come from a backup")
+    func stalePlan() throws {
+        let (database, backup) = (try open(), try app.folder.queue("backup.sqlite"))
+        let isNeeded = Locked(true)
+        let condition = { isNeeded.withLock { $0 } }
+        func launch(_ version: AppVersion) throws -> MigrationReport {
+            let manager = try MigrationManager(
+                name: "Diary", currentVersion: version, adopting: .newApp, store: .jsonFile(at: app.storeURL))
+            let migrations = [
+                SQLMigration(
+                    version: 1, name: "entry", sql: "CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT)"),
+                SQLMigration(version: 2, name: "mood", sql: "ALTER TABLE entry ADD COLUMN mood TEXT"),
+            ]
+            let schema = try SchemaMigrator(migrations: version == "1.0" ? [migrations[0]] : migrations)
+            manager.whenMigratingToVersion("1.0", migrate: schema, in: database)
+            guard version != "1.0" else { return try manager.migrate() }
+            if version == "3.0" {
+                manager.whenMigratingToVersion("2.5") {
+                    try backup.backup(to: database)
+                    isNeeded.withLock { $0 = false }
+                }
+            }
+            manager.whenMigratingToVersion("2.6", again: condition) { isNeeded.withLock { $0 = false } }
+            if version == "3.0" {
+                manager.whenMigratingToVersion("3.0", in: database) { db in
+                    try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+                }
+            }
+            return try manager.migrate()
+        }
+        _ = try launch("1.0")
+        try database.execute("INSERT INTO entry(text) VALUES ('a')")
+        try database.backup(to: backup)
+        #expect(try launch("2.6").completed.versions == ["2.6"])
+        isNeeded.withLock { $0 = true }
+        let report = try launch("3.0")
+        #expect(report.completed.versions == ["2.5", "3.0"])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["2"]])
+        #expect(try old(database) == 0)
+    }
+
     @Test("cannot be skipped while its condition cannot be asked")
     func skippedWhileLocked() throws {
         let database = try open()
