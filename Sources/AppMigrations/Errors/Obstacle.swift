@@ -63,4 +63,13 @@ extension Error {
     /// True if work that throws this error has failed by itself: nothing that passes has kept it from running, and nobody
     /// has stopped it.
     package var isOwnFailure: Bool { Obstacle(self) == nil && !(self is CancellationError) }
+
+    /// True if there is nothing yet to read.
+    var isAboutMissingData: Bool {
+        switch self {
+        case let error as any SystemError: error.isAboutMissingData
+        case let error as CocoaError: [.fileNoSuchFile, .fileReadNoSuchFile].contains(error.code)
+        default: false
+        }
+    }
 }

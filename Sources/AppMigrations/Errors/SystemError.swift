@@ -20,6 +20,9 @@ package protocol SystemError: Error {
 
     /// True if the system refuses the file, so nothing says that its data is lost.
     var saysThatFileIsRefused: Bool { get }
+
+    /// True if there is nothing yet to read: no such table, column or file.
+    var isAboutMissingData: Bool { get }
 }
 
 extension SystemError {
@@ -28,6 +31,7 @@ extension SystemError {
     package var ownRemedy: String? { nil }
     package var saysThatDatabaseIsDamaged: Bool { false }
     package var saysThatFileIsRefused: Bool { false }
+    package var isAboutMissingData: Bool { false }
 }
 
 extension POSIXError: SystemError {
@@ -45,6 +49,8 @@ extension POSIXError: SystemError {
     package var obstacle: Obstacle? { obstacle(isDeviceLockable: Self.isDeviceLockable) }
 
     package var saysThatFileIsRefused: Bool { [.EACCES, .EPERM, .EROFS].contains(code) }
+
+    package var isAboutMissingData: Bool { code == .ENOENT }
 
     /// Returns true on systems that refuse an app its files until the device is unlocked for the first time.
     package static var isDeviceLockable: Bool {

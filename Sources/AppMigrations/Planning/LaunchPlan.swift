@@ -132,6 +132,13 @@ final class LaunchPlan: Sendable {
         places[pending.place].reopened.contains(pending.step.id)
     }
 
+    /// Returns true if steps have conditions that can be asked once a piece of work has run, and not before.
+    func hasConditions(after pending: PendingStep) -> Bool {
+        let step = pending.step
+        let isOwed = !step.isDeferred && places[pending.place].record?.isOwed(step.id) == true
+        return (step.isSchemaStep || isOwed) && places.contains { $0.hasConditions(about: step) }
+    }
+
     /// True if the launch is complete when everything that is pending is done.
     var isComplete: Bool { request.stop == nil && !isHeldBack }
 

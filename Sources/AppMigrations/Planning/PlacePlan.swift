@@ -125,11 +125,10 @@ extension LaunchPlan.PlacePlan {
         return state.record == record && state.hasLaunched(request.current, in: request.line)
     }
 
-    /// Returns true if steps have conditions that can be asked once a schema step has run.
-    func hasConditions(after schemaStep: MigrationStep) -> Bool {
+    /// Returns true if steps have conditions that may ask about what other work makes.
+    func hasConditions(about other: MigrationStep) -> Bool {
         steps.closures.contains {
-            $0.hasCondition && !$0.isDeferred && $0.version >= schemaStep.version
-                && record?.isDone($0.id) == true
+            $0.hasCondition && !$0.isDeferred && $0.mayAsk(about: other) && record?.isDone($0.id) == true
         }
     }
 

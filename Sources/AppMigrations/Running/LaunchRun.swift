@@ -193,9 +193,8 @@ final class LaunchRun: Run {
 
     /// Returns true if a step that has run may have changed what databases hold, and one of them, or the end, comes next.
     private func mayChangePlan(_ pending: LaunchPlan.PendingStep) -> Bool {
-        let step = pending.step
-        if step.isSchemaStep { return plan.places[pending.place].hasConditions(after: step) }
-        guard [.closure, .deferredClosure, .versionChange].contains(step.kind),
+        if plan.hasConditions(after: pending) { return true }
+        guard [.closure, .deferredClosure, .versionChange].contains(pending.step.kind),
             plan.places.contains(where: \.steps.worksInDatabases)
         else { return false }
         return index == plan.pending.count || plan.pending[index].step.kind != .closure

@@ -101,6 +101,13 @@ final class MigrationStep: Sendable {
     @inline(never)
     var titleAndSource: String { source.map { "\(title) (\($0))" } ?? title }
 
+    /// Returns true if the condition of the step may ask about what other work makes.
+    ///
+    /// A closure outside databases may ask about any of them.
+    func mayAsk(about other: MigrationStep) -> Bool {
+        other.version <= version && (other.place == place || !worksInDatabase)
+    }
+
     /// Returns true if this step comes first where both are pending.
     ///
     /// Steps that only a fresh install needs go first. Schema steps of a version go before its closures, so that a closure finds the

@@ -84,6 +84,9 @@ package final class PlaceState: Sendable {
         return formerRecords.filter { $0.record != nil && $0.end >= removed }
     }
 
+    /// Returns true if a step has run, under this manager or a former one.
+    func hasRun(_ id: WorkID) -> Bool { records.contains { $0[id] == .done } }
+
     /// Returns the state of the place with another record.
     func with(_ record: MigrationRecord) -> PlaceState {
         PlaceState(

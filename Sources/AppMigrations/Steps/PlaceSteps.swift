@@ -50,15 +50,30 @@ struct PlaceSteps: Sendable {
 
     /// Returns true if a step has a condition that can be asked.
     ///
-    /// Before the step has run, there may be nothing yet that its condition could ask about, as while a schema step that it
-    /// builds on is pending: an older build may have undone a migration. What the app has skipped is settled for good. Nor is it
-    /// asked where a newer version has been, which may have removed what it asks about: nothing runs there.
-    func canAsk(_ step: MigrationStep, _ state: PlaceState, at current: AppVersion) -> Bool {
-        guard step.hasCondition, state.records.allSatisfy({ ($0.highest ?? .zero) <= current }) else {
-            return false
-        }
-        return isDone(step, state) { $0[step.id] != .skipped }
-            && zip(schemaSteps, state.pending).allSatisfy { $0.version > step.version || $1.isEmpty }
+    /// Before the step has run, there may be nothing yet that its condition could ask about, as while work that makes this is
+    /// pending: an older build may have undone a migration. What the app has skipped is settled for good. Nor is it asked where a
+    /// newer version has been, which may have removed what it asks about: nothing runs there.
+    ///
+    /// - Parameter places: all places, with what was found in them.
+    func canAsk(
+        _ step: MigrationStep, _ state: PlaceState, at current: AppVersion,
+        among places: Zip2Sequence<[PlaceSteps], [PlaceState]>
+    ) -> Bool {
+        guard step.hasCondition, state.records.allSatisfy({ ($0.highest ?? .zero) <= current }),
+            isDone(step, state, where: { $0[step.id] != .skipped })
+        else { return false }
+        return !places.contains { $0.hasPending($1, before: step) }
+    }
+
+    /// Returns true if work is pending here that makes what the condition of a step may ask about: a schema step, or a step that
+    /// a new install or a new database needs.
+    private func hasPending(_ state: PlaceState, before step: MigrationStep) -> Bool {
+        zip(schemaSteps, state.pending).contains { step.mayAsk(about: $0) && !$1.isEmpty }
+            || closures.contains { !$0.isDeferred && step.mayAsk(about: $0) && isOwed($0, state) }
+    }
+
+    private func isOwed(_ step: MigrationStep, _ state: PlaceState) -> Bool {
+        state.record.map { $0.isOwed(step.id) } ?? (step.onFreshInstall == .run && !isDone(step, state))
     }
 
     /// Returns true if a step is done, by this manager or by a former one.

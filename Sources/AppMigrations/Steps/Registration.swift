@@ -153,15 +153,15 @@ struct Registration: Sendable {
             guard let finishing, finishing.step.finishing.contains(step.version) else { return false }
             return finishing.place == index || !due[index].isOver(step, states[index], finished)
         }
+        let looks = zip(due, states)
         return try due.indices.map { index in
             let (place, state) = (due[index], states[index])
             return state.needing(
                 try place.closures.filter { step in
-                    guard isAsked(step, at: index), place.canAsk(step, state, at: current) else {
-                        return false
-                    }
+                    guard isAsked(step, at: index), place.canAsk(step, state, at: current, among: looks)
+                    else { return false }
                     do throws(MigrationError) {
-                        return try naming(step, in: place) {
+                        return try naming(step, in: place, state) {
                             switch body(of: step) {
                             case .transaction(let work): try work.isNeededAgain()
                             case .batches(let work): try work.mayBeNeededAgain()
@@ -200,17 +200,17 @@ struct Registration: Sendable {
         orNote note: (MigrationError) -> Void
     ) -> [PlaceState] {
         guard hasConditions else { return states }
+        let looks = zip(places, states)
         let finished = Set(
-            zip(places, states).flatMap { place, state in place.finished(state) }
-                + unreadable.flatMap(\.finishing))
-        return zip(places, states).map { place, state in
+            looks.flatMap { place, state in place.finished(state) } + unreadable.flatMap(\.finishing))
+        return looks.map { place, state in
             state.needing(
                 place.closures.filter { step in
-                    guard step.isDeferred, place.canAsk(step, state, at: current),
+                    guard step.isDeferred, place.canAsk(step, state, at: current, among: looks),
                         !place.isOver(step, state, finished), case .batches(let work) = body(of: step)
                     else { return false }
                     do throws(MigrationError) {
-                        return try naming(step, in: place) { try work.isNeededAgain() }
+                        return try naming(step, in: place, state) { try work.isNeededAgain() }
                     } catch {
                         note(error)
                         return false
@@ -220,11 +220,13 @@ struct Registration: Sendable {
     }
 
     private func naming(
-        _ step: MigrationStep, in place: PlaceSteps, _ ask: () throws -> Bool
+        _ step: MigrationStep, in place: PlaceSteps, _ state: PlaceState, _ ask: () throws -> Bool
     ) throws(MigrationError) -> Bool {
         do {
             return try ask()
         } catch {
+            // On a new install, the app may have yet to make what the condition asks about.
+            if error.isAboutMissingData, !state.hasRun(step.id) { return false }
             throw MigrationError(ofCondition: step, error, work: place.work(of: step, manager: manager))
         }
     }

@@ -50,6 +50,30 @@ struct AgainPairsTests {
         #expect(files.lines == ["one.md", "two.md"])
     }
 
+    @Test("may ask about files that a new install has yet to make, but once it has run, they are missing")
+    func missingFiles() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("old").path
+        func launch() throws -> [AppVersion] {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+            let isOld = { try !FileManager.default.contentsOfDirectory(atPath: path).isEmpty }
+            manager.whenMigratingToVersion("2.0", again: isOld) {
+                for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+                    try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+                }
+            }
+            return try manager.migrate().completed.map(\.version)
+        }
+        for _ in 1...2 { #expect(try launch() == []) }
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try Data().write(to: folder.file("old").appendingPathComponent("one.txt"))
+        #expect(try launch() == ["2.0"])
+        try FileManager.default.removeItem(atPath: path)
+        let error = try #require(throws: MigrationError.self) { try launch() }
+        #expect(error.code == .stepFailed)
+    }
+
     @Test("may postpone itself, and runs at the next launch")
     func postponed() throws {
         try arrive()

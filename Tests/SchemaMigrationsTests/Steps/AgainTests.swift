@@ -186,6 +186,8 @@ struct AgainTests {
         try write(database)
         #expect(try launch() == ["1.5", "2.0"])
         #expect(try launch() == [])
+        try database.erase()
+        #expect(try launch() == ["1.0"], "a new database gets its table first")
     }
 
     @Test(
@@ -351,21 +353,114 @@ struct AgainTests {
         }
     }
 
-    @Test("is not asked by a fresh install that has nothing to run: the app makes its tables later")
-    func beforeTables() throws {
+    @Test(
+        "runs on a new install only once there are tables, which the app makes later",
+        arguments: [false, true])
+    func beforeTables(hasWork: Bool) throws {
         let database = try open()
         func launch() throws -> [AppVersion] {
             let manager = try MigrationManager(
                 name: "Diary", currentVersion: "2.0", adopting: .newApp, store: .jsonFile(at: app.storeURL))
+            if hasWork { manager.whenMigratingToVersion("1.0", onFreshInstall: .only) {} }
             manager.whenMigratingToVersion("2.0", in: database, again: Self.isOld) { db in
                 try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
             }
             return try manager.migrate().completed.versions
         }
-        #expect(try launch() == [])
+        #expect(try launch() == (hasWork ? ["1.0"] : []))
+        #expect(try launch() == [], "the process was killed before it made them")
         try database.execute("CREATE TABLE entry(id INTEGER PRIMARY KEY, mood TEXT)")
         try write(database)
         #expect(try launch() == ["2.0"])
+    }
+
+    @Test(
+        "is not asked before the step that makes its table, where the first launch of a new install was cut short",
+        arguments: [false, true])
+    func beforeOwedStep(isClosure: Bool) throws {
+        let database = try open()
+        let isOld: @Sendable (Database) throws -> Bool = { db in
+            guard try db.tableExists("entry") else { throw Mishap() }
+            return try Self.isOld(db)
+        }
+        let update: @Sendable (Database) throws -> Void = {
+            try $0.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+        }
+        func launch(postponing: Bool = false) throws -> [AppVersion] {
+            let manager = try MigrationManager(
+                name: "Diary", currentVersion: "2.0", adopting: .newApp, store: .jsonFile(at: app.storeURL))
+            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+                if postponing { throw MigrationPostponed(reason: "not now") }
+                try db.execute(
+                    sql:
+                        "CREATE TABLE entry(id INTEGER PRIMARY KEY, mood TEXT); INSERT INTO entry(id) VALUES (1)"
+                )
+            }
+            if isClosure {
+                let condition = { try database.read(isOld) }
+                manager.whenMigratingToVersion("2.0", again: condition) {
+                    try database.write(update)
+                }
+            } else {
+                manager.whenMigratingToVersion("2.0", in: database, again: isOld) { db in try update(db) }
+            }
+            return try manager.migrate().completed.versions
+        }
+        let error = try #require(throws: MigrationError.self) { try launch(postponing: true) }
+        #expect(error.code == .postponed)
+        #expect(try launch() == ["1.0", "2.0"])
+        #expect(try launch() == [])
+    }
+
+    @Test("is not asked before a later schema step that makes its table, where a new install was cut short")
+    func beforeLaterSchemaStep() throws {
+        let database = try open()
+        func launch(_ sql: String) throws -> [AppVersion] {
+            let manager = try MigrationManager(
+                name: "Diary", currentVersion: "2.5", adopting: .newApp, store: .jsonFile(at: app.storeURL))
+            manager.whenMigratingToVersion("2.0", in: database, again: Self.isOld) { db in
+                try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+            }
+            let schema = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "entry", sql: sql)])
+            manager.whenMigratingToVersion("2.5", migrate: schema, in: database)
+            return try manager.migrate().completed.versions
+        }
+        #expect(throws: MigrationError.self) { try launch("INSERT INTO nowhere VALUES (1)") }
+        let entry = "CREATE TABLE entry(id INTEGER PRIMARY KEY, mood TEXT)"
+        #expect(try launch(entry) == [])
+        try write(database)
+        #expect(try launch(entry) == ["2.0"])
+    }
+
+    enum Setback: CaseIterable { case backup, erased, rolledBack }
+
+    @Test(
+        "may be a closure that asks about a database which has gone back behind its migration",
+        arguments: Setback.allCases)
+    func setBack(_ setback: Setback) throws {
+        let (database, backup) = (try open(), try app.folder.queue("backup.sqlite"))
+        func launch(_ version: String) throws -> [AppVersion] {
+            let manager = try rollingBack(version, database)
+            if version == "2.0" {
+                let isOld = { try database.read(Self.isOld) }
+                manager.whenMigratingToVersion("2.0", again: isOld) {
+                    try database.execute("UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+                }
+            }
+            return try manager.migrate().completed.versions
+        }
+        #expect(try launch("1.0") == [])
+        try database.execute("INSERT INTO entry(text) VALUES ('a'), ('b')")
+        try database.backup(to: backup)
+        #expect(try launch("2.0") == ["2.0", "2.0"])
+        switch setback {
+        case .backup: try backup.backup(to: database)
+        case .erased: try database.erase()
+        case .rolledBack: #expect(try launch("1.0") == [])
+        }
+        #expect(try launch("2.0") == (setback == .erased ? [] : ["2.0"]))
+        #expect(try old(database) == 0)
+        #expect(try launch("2.0") == [])
     }
 
     @Test("leaves the next step a new plan if it is needed no longer and the database has come from a backup")
