@@ -112,6 +112,9 @@ struct GRDBSchemaStepTests {
         failing.registerMigration("addPages") { try $0.execute(sql: "ALTER TABLE bok ADD COLUMN pages") }
         let error = try #require(throws: MigrationError.self) { try launch("2.0", failing) }
         #expect(error.version == nil)
+        let report = error as NSError
+        #expect(report.code == 530_737_010)
+        #expect(report.userInfo["migration"] as? String == "addPages")
         #expect(
             error.description.hasPrefix(
                 "Library: schema step (Migrations.swift:7) failed: migration `addPages` failed: SQLite error 1"

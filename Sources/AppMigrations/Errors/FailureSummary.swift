@@ -50,9 +50,9 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
 
     /// The number by which a crash reporter groups failures.
     var group: Int {
-        guard let kind, let version else { return number }
+        guard let kind, let name = version ?? migration else { return number }
         // Crash reporters also group by the domain, but that is one for the type. Not more than fits 32 bits.
-        return Int("\(kind) \(version)".utf8.fnv1a(after: FNV1a.start) % 1_000_000) * 1_000 + number
+        return Int("\(kind) \(name)".utf8.fnv1a(after: FNV1a.start) % 1_000_000) * 1_000 + number
     }
 
     init(_ error: MigrationError) {

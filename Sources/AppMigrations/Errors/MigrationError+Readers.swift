@@ -25,11 +25,11 @@ extension MigrationError: CustomNSError {
     /// the step or migration that failed.
     ///
     /// It is the same on every device and in every release: `10` for a failure that is about no step, and `485_352_010`, for
-    /// example, for one of step 2.1. ``errorUserInfo`` says which step that is.
+    /// example, for one of step 2.1. ``errorUserInfo`` says which one that is.
     public var errorCode: Int { facts.group }
 
     /// The sentences for the person, and the facts of ``summary`` for a crash reporter: `code`, `advice`, `version`, `kind`,
-    /// `attempt` and `cause`, as far as they are known.
+    /// `migration`, `attempt` and `cause`, as far as they are known.
     public var errorUserInfo: [String: Any] {
         let summary = facts
         let causes = summary.causes.map { "\($0.domain) \($0.number)" }
@@ -37,7 +37,8 @@ extension MigrationError: CustomNSError {
             NSLocalizedDescriptionKey: errorDescription ?? "",
             NSLocalizedRecoverySuggestionErrorKey: advice.localizedDescription, "code": summary.code,
             "advice": facts.advice.rawValue, "version": summary.version, "kind": summary.kind,
-            "attempt": summary.attempt, "cause": causes.isEmpty ? nil : causes.joined(separator: ", "),
+            "migration": summary.migration, "attempt": summary.attempt,
+            "cause": causes.isEmpty ? nil : causes.joined(separator: ", "),
         ]
         return facts.compactMapValues(\.self)
     }
@@ -46,8 +47,8 @@ extension MigrationError: CustomNSError {
 extension MigrationError {
     /// The facts for the app's analytics and for a crash reporter, to be encoded.
     ///
-    /// Versions and numbers, and names that the developer has given to types; nothing that a person has written, and no path.
-    /// The keys are `domain`, `code`, `number`, `advice`, `version`, `kind`, `attempt` and `causes`.
+    /// Versions and numbers, and names that the developer has given to types and migrations; nothing that a person has written, and no
+    /// path. The keys are `domain`, `code`, `number`, `advice`, `version`, `kind`, `migration`, `attempt` and `causes`.
     public var summary: some Encodable & Sendable & Equatable { facts }
 
     package var facts: FailureSummary { FailureSummary(self) }
