@@ -600,7 +600,7 @@ struct DeferredRowsTests {
         var batches = 0
         let report = try manager.runDeferred(while: {
             batches += 1
-            if batches > 1 { manager.deferredProgress.cancel() }
+            if batches > 2 { manager.deferredProgress.cancel() }
             return true
         })
         #expect(report.pending.map(\.work.database) == ["photos.sqlite", "second.sqlite"])
@@ -665,10 +665,24 @@ struct DeferredRowsTests {
             return true
         })
         #expect(report.completed.versions == ["2.1"])
-        #expect(looks.first?.done == 8)
+        #expect(looks.prefix(2).map(\.done) == [0, 8])
         #expect(others.allSatisfy { $0.isRunningElsewhere && $0.completed.isEmpty })
         #expect(!others.isEmpty)
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 300)
+    }
+
+    @Test("does not begin while its condition is false")
+    func falseCondition() throws {
+        let database = try database(Rows.all[0])
+        let manager = try manager(database)
+        try manager.migrate()
+        #expect(try manager.runDeferred(for: .milliseconds(1), while: { false }).completed == [])
+        let report = try manager.runDeferred(while: {
+            manager.deferredProgress.cancel()
+            return false
+        })
+        #expect(report.pending.map(\.done) == [0])
+        #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 0)
     }
 
     @Test("pauses while its condition is false, and shows its progress as complete when nothing is left")

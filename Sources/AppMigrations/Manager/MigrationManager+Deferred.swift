@@ -47,8 +47,8 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - limit: the longest time to run; nil for as long as it takes.
-    ///   - condition: asked between batches, on the calling actor. While it returns false, the run pauses: for instance
-    ///     `{ !ProcessInfo.processInfo.isLowPowerModeEnabled }`.
+    ///   - condition: asked before each step and between batches, on the calling actor. While it returns false, the run pauses: for
+    ///     instance `{ !ProcessInfo.processInfo.isLowPowerModeEnabled }`. A closure outside databases is not paused once it runs.
     ///   - work: a step to retry although the manager gave up on it because the process died in it.
     ///   - isolation: the actor on which deferred closures run; the calling one.
     /// - Returns: what was done. If another process, or another call, is running deferred steps, returns at once.
@@ -70,7 +70,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - limit: the time after which the run ends; nil for no limit.
-    ///   - condition: is asked between batches; while it is false, the run pauses.
+    ///   - condition: is asked before each step and between batches; while it is false, the run pauses.
     ///   - work: a step to run again although the manager gave up on it.
     /// - Throws: as the asynchronous form does; also when a deferred closure is pending, which only that form can run.
     @discardableResult

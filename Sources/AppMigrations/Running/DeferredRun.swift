@@ -126,7 +126,7 @@ final class DeferredRun: Run {
                 // Nor does another run help where none helps the step that it waits for.
                 let isStuck = steps.contains { $0.key == missing && stuck.contains(plan.work(of: $0)) }
                 if isStuck { stuck.insert(plan.work(of: pending)) }
-            } else {
+            } else if try waitUntilAllowed() {
                 perform(StepRun(pending, number: index + 1, of: steps.count, in: self), index)
             }
             turn += 1
@@ -209,6 +209,13 @@ final class DeferredRun: Run {
 
     override func pause(after batches: BatchRunner) throws -> Bool {
         input.interruption.wait(for: batches.pause(before: deadline))
+        return try waitUntilAllowed()
+    }
+
+    /// Waits as long as the caller's condition is false.
+    ///
+    /// - Returns: false if the run is over.
+    private func waitUntilAllowed() throws -> Bool {
         while !isOver() {
             if try caller.allowsDeferredWork { return true }
             input.interruption.wait(for: .milliseconds(250))

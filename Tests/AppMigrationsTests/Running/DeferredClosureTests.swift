@@ -115,6 +115,24 @@ struct DeferredClosureTests {
         #expect(try await manager.runDeferred(for: .seconds(600)).completed.versions == ["2.1"])
     }
 
+    @Test("does not begin while the condition is false")
+    func condition() async throws {
+        let manager = try counting(to: 1)
+        try await manager.migrate()
+        let report = try await Task { [manager = UncheckedManager(manager)] in
+            try await manager.value.runDeferred(while: {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return false
+            })
+        }.value
+        #expect(report.pending.map(\.work.version) == ["2.1"])
+        #expect(report.canContinue)
+        #expect(log.lines == [])
+        var answers = [false, true]
+        let second = try await manager.runDeferred(while: { answers.removeFirst() })
+        #expect(second.completed.versions == ["2.1"])
+    }
+
     @Test("ends at a checkpoint when the task is cancelled")
     func cancelled() async throws {
         let manager = try manager { [log] context in
