@@ -37,8 +37,8 @@ public final class MigrationManager {
     ///
     /// Every step counts the same; within a step, the progress is the share of its rows that are done.
     ///
-    /// Cancel it to stop ``runDeferred(for:while:retrying:)`` at the end of a batch. A cancelled progress stays cancelled: to
-    /// continue, create another manager, or cancel the task instead.
+    /// Cancel it to stop ``runDeferred(for:while:retrying:)`` at the end of a batch, or inside a closure that checks its own
+    /// progress. A cancelled progress stays cancelled: to continue, create another manager, or cancel the task instead.
     public private(set) lazy var deferredProgress: Progress = StepProgress(totalUnitCount: 1)
 
     /// The store that keeps the manager's record.

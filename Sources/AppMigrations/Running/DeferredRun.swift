@@ -143,6 +143,8 @@ final class DeferredRun: Run {
     private func perform(_ step: StepRun, _ index: Int) {
         let pending = step.pending
         let end = step.perform()
+        // Or the whole would keep it.
+        step.finishProgress()
         switch end {
         case .endedElsewhere:
             noteEnded(pending)
@@ -224,7 +226,8 @@ final class DeferredRun: Run {
     }
 
     override func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {
-        StepProgress(totalUnitCount: 1)
+        // Cancelled with the whole, which counts rows, and so nothing of its parts.
+        StepProgress(partOf: input.progress, counting: 0)
     }
 
     override func show(_ position: StepPosition, of pending: LaunchPlan.PendingStep, in progress: Progress) {

@@ -40,7 +40,8 @@ public struct MigrationContext: Sendable {
     /// `again:` holds, or the app has called ``MigrationManager/rerun(_:)``.
     public let isAgain: Bool
 
-    /// The step's own progress, a child of ``MigrationManager/progress``.
+    /// The step's own progress, a child of ``MigrationManager/progress``; in ``MigrationManager/runDeferred(for:while:retrying:)``,
+    /// of ``MigrationManager/deferredProgress``, which it does not advance.
     ///
     /// A long step sets its total and counts up. When the progress is cancelled, the step stops by throwing
     /// `CancellationError`.

@@ -133,6 +133,38 @@ struct DeferredClosureTests {
         #expect(second.completed.versions == ["2.1"])
     }
 
+    @Test("is cancelled with the progress of deferred steps, which counts nothing of the closure's own")
+    func progress() async throws {
+        let whole = Locked<Progress?>(nil)
+        let first = try manager { [log] context in
+            context.progress.totalUnitCount = 10
+            context.progress.completedUnitCount = 5
+            let shown = whole.withLock { $0 }
+            log.lines.append("\(shown?.fractionCompleted ?? -1)")
+            shown?.cancel()
+            log.lines.append("\(context.progress.isCancelled)")
+            throw CancellationError()
+        }
+        whole.withLock { $0 = first.deferredProgress }
+        try await first.migrate()
+        let report = try await first.runDeferred()
+        #expect(log.lines == ["0.0", "true"])
+        #expect(report.pending.map(\.work.version) == ["2.1"])
+        #expect(report.failures.isEmpty)
+        for total in [1, 10, .max] as [Int64] {
+            let next = try manager { context in
+                context.progress.totalUnitCount = total
+                context.progress.completedUnitCount = total
+                throw MigrationPostponed(reason: "not now")
+            }
+            try await next.runDeferred()
+            #expect(next.deferredProgress.fractionCompleted == 0)
+        }
+        let last = try counting(to: 1)
+        try await last.runDeferred()
+        #expect(last.deferredProgress.isFinished)
+    }
+
     @Test("ends at a checkpoint when the task is cancelled")
     func cancelled() async throws {
         let manager = try manager { [log] context in
