@@ -21,9 +21,9 @@ public struct MigrationStore: Sendable {
     /// would write throws `misuse`.
     ///
     /// The store replaces the file as a whole, so that it is never seen half-written, and survives a power cut. Beside
-    /// the file are lock files, `<file>.lock` and one for each manager, and `<file>.history`, a line of JSON for each
-    /// settled step. You may remove them while no app is running. The file's first line is a checksum; whoever edits the file
-    /// by hand removes that line.
+    /// the file are lock files, `<file>.lock` and one for each manager, which you may remove while no app is running, and
+    /// `<file>.history`, a line of JSON for each settled step, which ``MigrationManager/history()`` returns. The file's first line
+    /// is a checksum; whoever edits the file by hand removes that line.
     ///
     /// - Parameters:
     ///   - url: the file. Not in a folder that the system may clear, such as Caches: an install whose record is gone looks
