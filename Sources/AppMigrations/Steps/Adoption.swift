@@ -41,8 +41,9 @@ public struct Adoption {
     /// }
     /// ```
     ///
-    /// The version is exact: whatever later versions were launched since, the steps above it run. Whatever the closure throws
-    /// reaches the caller of `migrate` as a ``MigrationError`` with the code `undecided`.
+    /// The version is exact: whatever later versions were launched since, the steps above it run. What the closure throws reaches
+    /// the caller of `migrate` as a ``MigrationError``: one of its own as it is, an obstacle with its code, such as `deviceLocked`,
+    /// and anything else with the code `undecided`.
     ///
     /// - Parameter version: returns the version of the data; nil if no earlier version left any.
     public init(_ version: @escaping () throws -> AppVersion?) {

@@ -17,7 +17,7 @@ extension SimulatedDevice {
     ///     try manager.migrate()
     /// } invariant: { device, version in
     ///     let archive = device.folder.appendingPathComponent("Archive")
-    ///     #expect(version < "1.1" || !FileManager.default.fileExists(atPath: archive.path))
+    ///     try #require(version < "1.1" || !FileManager.default.fileExists(atPath: archive.path))
     /// }
     /// ```
     ///

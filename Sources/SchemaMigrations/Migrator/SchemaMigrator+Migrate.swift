@@ -21,8 +21,7 @@ extension SchemaMigrator {
     ///   - progress: gets a total that reflects the work to do, and counts up. Cancelling it stops the run, inside a
     ///     statement too where SQLite can be interrupted, and rolls back uncommitted migrations.
     /// - Returns: a report of the applied migrations.
-    /// - Throws: `MigrationError`, or `CancellationError`. Migrations that were already committed
-    ///   stay; `MigrationError.committed` lists them.
+    /// - Throws: `MigrationError`, or `CancellationError`. Migrations that were already committed stay.
     @discardableResult
     public func migrate(
         _ database: any DatabaseWriter, upTo version: SchemaVersion? = nil, progress: Progress? = nil

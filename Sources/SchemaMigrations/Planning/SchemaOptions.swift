@@ -30,7 +30,7 @@ public struct SchemaOptions: Sendable {
     /// migration was edited after it was applied.
     ///
     /// By default, nil, the migrator compares nothing. `.refuse` throws `differentSchema`, and
-    /// `.allow` adds the difference to ``SchemaReport/warnings``, which a manager reports as an event.
+    /// `.allow` adds the difference to ``SchemaReport/warnings``, which the `schemaSteps` of a manager's report have, too.
     ///
     /// The migrator compares after it has applied migrations, and before it adopts a database. It reruns the applied
     /// migrations on an empty database in memory, so other launches take no longer. The migrations that it has applied
