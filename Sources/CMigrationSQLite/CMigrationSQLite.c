@@ -8,6 +8,7 @@ typedef struct sqlite3_stmt sqlite3_stmt;
 void sqlite3_interrupt(sqlite3 *);
 void sqlite3_progress_handler(sqlite3 *, int, int (*)(void *), void *);
 int sqlite3_busy_timeout(sqlite3 *, int);
+int sqlite3_exec(sqlite3 *, const char *, int (*)(void *, int, char **, char **), void *, char **);
 const char *sqlite3_sql(sqlite3_stmt *);
 int sqlite3_bind_double(sqlite3_stmt *, int, double);
 int sqlite3_bind_int64(sqlite3_stmt *, int, long long);
@@ -63,6 +64,12 @@ void app_migrations_ask_to_stop(
 
 void app_migrations_busy_timeout(app_migrations_connection *connection, int milliseconds) {
     sqlite3_busy_timeout((sqlite3 *)connection, milliseconds);
+}
+
+int app_migrations_execute(
+    app_migrations_connection *connection, const char *sql, int (*row)(void *, int, char **, char **),
+    void *context) {
+    return sqlite3_exec((sqlite3 *)connection, sql, row, context, NULL);
 }
 
 const char *app_migrations_sql(app_migrations_statement *statement) {

@@ -29,6 +29,12 @@ void app_migrations_ask_to_stop(
 /// Sets how long the connection waits by itself for others.
 void app_migrations_busy_timeout(app_migrations_connection *connection, int milliseconds);
 
+/// Runs statements, and hands the texts of each row to a function, which returns 0 to go on. Returns an error code of SQLite's,
+/// or 0 (https://sqlite.org/c3ref/exec.html).
+int app_migrations_execute(
+    app_migrations_connection *connection, const char *sql, int (*row)(void *, int, char **, char **),
+    void *context);
+
 /// The text that a statement was compiled from, or NULL. It lives as long as the statement.
 const char *app_migrations_sql(app_migrations_statement *statement);
 

@@ -10,11 +10,13 @@ package struct AttachedDatabases {
 
     init(_ db: Database) throws { names = Set(try Self.fetchAll(db)) }
 
-    /// Detaches the databases that have been attached since.
+    /// Detaches the databases that have been attached since, where SQLite allows it.
     ///
     /// Works only outside transactions (lang_detach.html).
-    func detachOthers(_ db: Database) throws {
-        for name in try others(db) { try db.execute(sql: "DETACH \(name.sql)") }
+    func detachOthers(_ db: Database) {
+        let others = (try? others(db)) ?? []
+        for name in others { _ = try? db.runPastGRDB("DETACH \(name.sql)") }
+        if !others.isEmpty { db.clearSchemaCache() }
     }
 
     /// Throws an error if the open transaction writes a database that has been attached since, and SQLite would commit it
@@ -180,7 +182,7 @@ package struct AttachedDatabases {
     }
 
     private static func fetchAll(_ db: Database) throws -> [SQLName] {
-        try SQLName.fetchAll(db.cachedStatement(sql: "SELECT name FROM pragma_database_list"))
+        try db.runPastGRDB("PRAGMA database_list").map { SQLName($0[1]) }
     }
 }
 

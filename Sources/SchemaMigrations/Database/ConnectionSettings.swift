@@ -23,7 +23,7 @@ struct ConnectionSettings {
     ]
 
     /// The values, without the pragmas that this SQLite does not know.
-    private let values: [String: DatabaseValue]
+    private let values: [String: String]
     /// The attached databases.
     let attached: AttachedDatabases
 
@@ -40,22 +40,17 @@ struct ConnectionSettings {
         for pragma in Self.pragmas {
             guard let value = values[pragma], changed[pragma] != value else { continue }
             switch pragma {
-            case "busy_timeout": db.setBusyTimeout(milliseconds: Int32.fromDatabaseValue(value) ?? 0)
+            case "busy_timeout": db.setBusyTimeout(milliseconds: Int32(value) ?? 0)
             // Only the word means 2.
-            case "secure_delete" where value == 2.databaseValue: try set(pragma, "FAST", db)
-            default: try set(pragma, value.description, db)
+            case "secure_delete" where value == "2": try db.runPastGRDB("PRAGMA \(pragma) = FAST")
+            default: try db.runPastGRDB("PRAGMA \(pragma) = \(value)")
             }
         }
     }
 
-    private func set(_ pragma: String, _ value: String, _ db: Database) throws {
-        try db.execute(sql: "PRAGMA \(pragma) = \(value)")
-    }
-
-    // Not cached: a compiled pragma goes on returning what it found when it was compiled.
-    private static func values(_ db: Database) throws -> [String: DatabaseValue] {
+    private static func values(_ db: Database) throws -> [String: String] {
         try pragmas.reduce(into: [:]) { values, pragma in
-            values[pragma] = try DatabaseValue.fetchOne(db, sql: "PRAGMA \(pragma)")
+            values[pragma] = try db.runPastGRDB("PRAGMA \(pragma)").first?.first
         }
     }
 }
@@ -80,8 +75,9 @@ extension Database {
     ///
     /// - Parameter limit: the longest time to wait for another connection.
     package func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
-        let settings = try raiseDurability(waitingUpTo: limit)
+        let settings = try CommitSettings(self)
         do {
+            try raiseDurability(above: settings, waitingUpTo: limit)
             try body()
         } catch {
             try? settings.restore(self)
@@ -90,9 +86,8 @@ extension Database {
         try settings.restore(self)
     }
 
-    /// Makes commits survive a power cut, and returns the settings to restore.
-    fileprivate func raiseDurability(waitingUpTo limit: Duration) throws -> CommitSettings {
-        let settings = try CommitSettings(self)
+    /// Makes commits survive a power cut.
+    fileprivate func raiseDurability(above settings: CommitSettings, waitingUpTo limit: Duration) throws {
         // Asking for the journal mode reads the file.
         let isWAL = try waitWhileBusy(upTo: limit) {
             try String.fetchOne(self, sql: "PRAGMA main.journal_mode") == "wal"
@@ -104,7 +99,6 @@ extension Database {
             sql: """
                 PRAGMA main.synchronous = \(max(settings.synchronous, isWAL ? 2 : 3)); PRAGMA fullfsync = 1
                 """)
-        return settings
     }
 }
 
@@ -112,8 +106,9 @@ extension DatabaseWriter {
     /// Runs the body, which writes by several accesses, with commits that survive a power cut, and then restores the
     /// connection's settings.
     package func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
-        let settings = try unsafeReentrantWrite { try $0.raiseDurability(waitingUpTo: limit) }
+        let settings = try unsafeReentrantWrite { try CommitSettings($0) }
         do {
+            try unsafeReentrantWrite { try $0.raiseDurability(above: settings, waitingUpTo: limit) }
             try body()
         } catch {
             try? unsafeReentrantWrite { try settings.restore($0) }
@@ -136,11 +131,12 @@ private struct CommitSettings: Sendable {
     }
 
     func restore(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                PRAGMA main.synchronous = \(synchronous); PRAGMA fullfsync = \(fullFsync);
-                PRAGMA foreign_keys = \(foreignKeys)
-                """)
+        // The last one may have to read the schema, and so fail.
+        try db.runPastGRDB(
+            """
+            PRAGMA foreign_keys = \(foreignKeys); PRAGMA fullfsync = \(fullFsync);
+            PRAGMA main.synchronous = \(synchronous)
+            """)
         #if canImport(Darwin)
             try flushDrive(db)
         #endif
@@ -153,8 +149,7 @@ private struct CommitSettings: Sendable {
         /// stay whole, but the last ones can be lost. This syncs the folder, since closing any other file of the
         /// database would give up the locks that this process has on it (howtocorrupt.html, 2.2).
         private func flushDrive(_ db: Database) throws {
-            let path = try String.fetchOne(
-                db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'")
+            let path = try db.runPastGRDB("PRAGMA database_list").first { $0[1] == "main" }?[2]
             guard let path, !path.isEmpty else { return }
             do {
                 try DurableFile(at: URL(fileURLWithPath: path)).syncName()

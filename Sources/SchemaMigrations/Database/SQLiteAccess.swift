@@ -48,6 +48,38 @@ extension Statement {
 }
 
 extension Database {
+    /// Runs statements past GRDB, and returns the texts of their rows, with an empty one for null.
+    ///
+    /// GRDB refuses nearly every statement of a suspended database, also those with which a run puts back what it has
+    /// changed, and which lock nothing. A pragma may be refused after it has taken effect.
+    @discardableResult
+    func runPastGRDB(_ sql: String) throws -> [[String]] {
+        var rows: [[String]] = []
+        func run() -> Int32 {
+            rows = []
+            return withUnsafeMutablePointer(to: &rows) { rows in
+                app_migrations_execute(
+                    sqliteConnection, sql,
+                    { rows, count, texts, _ in
+                        guard let rows, let texts else { return 0 }
+                        let row = (0..<Int(count)).map { texts[$0].map { String(cString: $0) } ?? "" }
+                        rows.assumingMemoryBound(to: [[String]].self).pointee.append(row)
+                        return 0
+                    }, rows)
+            }
+        }
+        var code = ResultCode(rawValue: run())
+        if code.primaryResultCode == .SQLITE_INTERRUPT {
+            // The suspension itself interrupts, and stays in force as long as a statement has not come to its end.
+            app_migrations_reset_statements(sqliteConnection)
+            code = ResultCode(rawValue: run())
+        }
+        guard code == .SQLITE_OK else {
+            throw DatabaseError(resultCode: code, message: lastErrorMessage, sql: sql)
+        }
+        return rows
+    }
+
     /// Sets the time that SQLite waits by itself for another connection.
     func setBusyTimeout(milliseconds: Int32) {
         app_migrations_busy_timeout(sqliteConnection, milliseconds)

@@ -30,7 +30,7 @@ extension Database {
         let before = try pragma(name)
         guard before != value else { return try body() }
         try execute(sql: "PRAGMA \(name) = \(value)")
-        defer { try? execute(sql: "PRAGMA \(name) = \(before)") }
+        defer { _ = try? runPastGRDB("PRAGMA \(name) = \(before)") }
         return try body()
     }
 

@@ -326,7 +326,7 @@ final class SchemaRun {
     /// Runs the body, and detaches the databases that it has attached.
     private func detachingDatabases<Result>(_ body: () throws -> Result) throws -> Result {
         // What is committed is reported, and what has failed is thrown, whatever happens to the other database.
-        defer { try? settings?.attached.detachOthers(db) }
+        defer { settings?.attached.detachOthers(db) }
         return try body()
     }
 

@@ -33,7 +33,7 @@ struct DatabaseStep: TransactionWork {
         _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
     ) throws {
         let attached = try AttachedDatabases(db)
-        defer { try? attached.detachOthers(db) }
+        defer { attached.detachOthers(db) }
         try commit(db, context, settlement, retrying: suspects)
     }
 

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import GRDBMigrations
 import SchemaMigrations
 import TestSupport
 import TestTraits
@@ -16,6 +17,14 @@ struct DatabaseObstacleTests {
         try app.launch("1.0")
         var configuration = Configuration()
         configuration.observesSuspensionNotifications = true
+        configuration.prepareDatabase { db in
+            // For SQL that suspends.
+            db.add(
+                function: DatabaseFunction("suspend", argumentCount: 0) { _ in
+                    Self.suspend()
+                    return nil
+                })
+        }
         database = try DatabaseQueue(path: app.databaseURL.path, configuration: configuration)
     }
 
@@ -24,12 +33,40 @@ struct DatabaseObstacleTests {
     /// One test at a time: the notification reaches every database of the process, and this suite alone observes it.
     private static let suspension = NSRecursiveLock()
 
+    private static func suspend() {
+        NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
+    }
+
+    private static func resume() {
+        NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
+    }
+
     private func suspended<Result>(_ body: () throws -> Result) rethrows -> Result {
         try Self.suspension.withLock {
-            NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
-            defer { NotificationCenter.default.post(name: Database.resumeNotification, object: nil) }
+            Self.suspend()
+            defer { Self.resume() }
             return try body()
         }
+    }
+
+    /// Runs a body that suspends the database, and expects the connection to be as it was once the database is resumed.
+    private func keepingConnection<Value>(_ body: () throws -> Value) throws -> Value {
+        func connection() throws -> [String] {
+            try database.writeWithoutTransaction { db in
+                let pragmas = [
+                    "foreign_keys", "main.synchronous", "fullfsync", "ignore_check_constraints",
+                    "legacy_alter_table",
+                ]
+                return try pragmas.map { "\($0) \(try Int.fetchOne(db, sql: "PRAGMA \($0)") ?? -1)" }
+                    + String.fetchAll(db, sql: "SELECT name FROM pragma_database_list WHERE name <> 'temp'")
+            }
+        }
+        let before = try connection()
+        #expect(before.first == "foreign_keys 1")
+        let result = Result { try body() }
+        Self.resume()
+        #expect(try connection() == before)
+        return try result.get()
     }
 
     private func manager() throws -> MigrationManager {
@@ -56,15 +93,13 @@ struct DatabaseObstacleTests {
             func migrate(suspending: Bool) throws -> MigrationReport {
                 let manager = try manager()
                 manager.whenMigratingToVersion("2.0", in: database) { db in
-                    if suspending {
-                        NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
-                    }
+                    try db.execute(sql: "ATTACH ':memory:' AS archive")
+                    if suspending { Self.suspend() }
                     try db.execute(sql: "INSERT INTO book(title) VALUES ('once')")
                 }
                 return try manager.migrate()
             }
-            let error = try #require(throws: MigrationError.self) { try migrate(suspending: true) }
-            NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
+            let error = try failure { try keepingConnection { try migrate(suspending: true) } }
             #expect(error.code == .suspended)
             #expect(try app.titles() == [])
             let report = try migrate(suspending: false)
@@ -89,19 +124,76 @@ struct DatabaseObstacleTests {
                 try SchemaMigrator(
                     migrations: app.schema([10]).migrations + [
                         CodeMigration(30, "add_notes") { db in
-                            if suspending {
-                                NotificationCenter.default.post(
-                                    name: Database.suspendNotification, object: nil)
-                            }
+                            if suspending { Self.suspend() }
                             try db.execute(sql: "CREATE TABLE note(text)")
                         }
                     ])
             }
-            let error = try failure { try schema(suspending: true).migrate(database) }
-            NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
+            let error = try failure {
+                try keepingConnection { try schema(suspending: true).migrate(database) }
+            }
             #expect(error.code == .suspended)
             #expect(error.file == "add_notes")
             #expect(try schema(suspending: false).migrate(database).applied == [30])
+        }
+    }
+
+    @Test("A database that suspends in a file keeps nothing that the file has set or attached")
+    func suspendedFile() throws {
+        try Self.suspension.withLock {
+            func schema(_ statement: String) throws -> SchemaMigrator {
+                let file = SQLMigration(
+                    version: 30, name: "attach",
+                    sql: """
+                        PRAGMA ignore_check_constraints = 1; PRAGMA legacy_alter_table = 1;
+                        ATTACH ':memory:' AS archive; \(statement); CREATE TABLE note(text)
+                        """)
+                return try SchemaMigrator(migrations: app.schema([10]).migrations + [file])
+            }
+            let error = try failure {
+                try keepingConnection { try schema("SELECT suspend()").migrate(database) }
+            }
+            #expect(error.code == .suspended)
+            #expect(error.committed == [])
+            #expect(try keepingConnection { try schema("SELECT 1").migrate(database) }.applied == [30])
+        }
+    }
+
+    @Test("A database that suspends right after a commit has been migrated")
+    func suspendedAfterCommit() throws {
+        final class Suspender: TransactionObserver {
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseDidRollback(_ db: Database) {}
+            func databaseDidCommit(_ db: Database) { DatabaseObstacleTests.suspend() }
+        }
+        try Self.suspension.withLock {
+            let file = SQLMigration(
+                version: 30, name: "attach", sql: "ATTACH ':memory:' AS archive; CREATE TABLE note(text)")
+            let schema = try SchemaMigrator(migrations: app.schema([10]).migrations + [file])
+            let suspender = Suspender()
+            database.add(transactionObserver: suspender, extent: .databaseLifetime)
+            #expect(try keepingConnection { try schema.migrate(database) }.applied == [30])
+            database.remove(transactionObserver: suspender)
+        }
+    }
+
+    @Test("A database that suspends in a migration by GRDB's migrator keeps its settings")
+    func suspendedByGRDB() throws {
+        try Self.suspension.withLock {
+            func migrate(suspending: Bool) throws -> MigrationReport {
+                var migrator = DatabaseMigrator()
+                migrator.registerMigration("note") { db in
+                    if suspending { Self.suspend() }
+                    try db.execute(sql: "CREATE TABLE note(text)")
+                }
+                let manager = try app.manager("2.0")
+                manager.whenMigratingToVersion("2.0", migrate: migrator, in: database)
+                return try manager.migrate()
+            }
+            let error = try failure { try keepingConnection { try migrate(suspending: true) } }
+            #expect(error.code == .suspended)
+            #expect(try migrate(suspending: false).schemaSteps.map(\.schemaVersions) == [["note"]])
         }
     }
 
