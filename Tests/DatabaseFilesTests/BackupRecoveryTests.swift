@@ -82,6 +82,25 @@ struct BackupRecoveryTests {
         #expect(FileManager.default.fileExists(atPath: backup.path))
         try queue.close()
     }
+
+    @Test("can take its place with rows that broke a constraint before, which are no damage")
+    func brokenConstraint() throws {
+        let backup = try #require(try file.foundBackups(in: backups.url).first)
+        let copy = try DatabaseQueue(path: backup.path)
+        try copy.execute(
+            """
+            CREATE TABLE odd(x CHECK (x > 0)); PRAGMA ignore_check_constraints = 1; INSERT INTO odd VALUES (-1)
+            """)
+        try copy.close()
+        try file.restore(fromBackup: backup.path)
+        let queue = try file.openQueue()
+        #expect(try queue.integers("SELECT x FROM odd") == [-1])
+        try queue.close()
+        try file.check()
+        let error = try #require(throws: MigrationError.self) { try file.salvage(into: notes.schema) }
+        #expect(error.message == "app.sqlite: is not damaged.")
+    }
+
     @Test("can take its place after a move, whatever an older version has made at the old path since")
     func restoredAfterMove() throws {
         let old = notes.path

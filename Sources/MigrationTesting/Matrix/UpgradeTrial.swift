@@ -192,7 +192,8 @@ struct UpgradeTrial {
     }
 
     private func damage(_ db: Database, _ start: UpgradeReport.Start) throws -> [UpgradeProblem] {
-        try Set(IntegrityCheck(db, .full, limit: 20).problems).sorted().map {
+        let check = try IntegrityCheck(db, .full, limit: 20)
+        return Set(check.problems + check.forbiddenValues).sorted().map {
             UpgradeProblem(
                 "SQLite's integrity check finds after upgrading", from: start, ": \($0)",
                 remedy: "Fix the migration that causes it.")

@@ -201,4 +201,7 @@ extension IntegrityCheck {
     ///
     /// The pragma returns only text.
     static let nullValue = "NULL value in "
+
+    /// The prefix of a row about a `CHECK` that does not hold.
+    static let failedCheck = "CHECK constraint failed in "
 }

@@ -10,17 +10,23 @@ package struct IntegrityCheck {
         case full = "integrity_check"
     }
 
-    /// A text for each problem; empty for an intact database.
+    /// A text for each problem of the file; empty for an intact database.
     package let problems: [String]
+
+    /// A text for each value that a constraint forbids.
+    ///
+    /// Such a row is no damage: it may be older than the constraint. Where a damaged page holds such a value, SQLite finds
+    /// something else, too.
+    package let forbiddenValues: [String]
 
     /// Checks a database.
     ///
     /// SQLite 3.40.0 to 3.41.0 find a null in columns that hold none, in tables `WITHOUT ROWID` whose primary
     /// key is not their first columns. The check therefore looks up the nulls reported in such tables.
     ///
-    /// - Parameter limit: the highest number of problems to find.
+    /// - Parameter limit: the highest number of problems to find, and that of forbidden values.
     package init(_ db: Database, _ depth: Depth, limit: Int) throws {
-        var problems: [String] = []
+        var (problems, values): ([String], [String]) = ([], [])
         var nulls: [String: Bool] = [:]
         let answers = try String.fetchCursor(db, sql: "PRAGMA main.\(depth.rawValue)(\(Int32.max))")
         while problems.count < limit, let answer = try answers.next() {
@@ -29,9 +35,13 @@ package struct IntegrityCheck {
                 if nulls[answer] == nil { nulls[answer] = try Self.hasNull(answer, db) }
                 if nulls[answer] == false { continue }
             }
-            problems.append(answer)
+            if [Self.nullValue, Self.failedCheck].contains(where: answer.hasPrefix) {
+                if values.count < limit { values.append(answer) }
+            } else {
+                problems.append(answer)
+            }
         }
-        self.problems = problems
+        (self.problems, forbiddenValues) = (problems, values)
     }
 
     /// Returns true unless a message is about a `NOT NULL` column of a table `WITHOUT ROWID` that holds no null.

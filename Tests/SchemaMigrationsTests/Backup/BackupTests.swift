@@ -396,6 +396,21 @@ struct BackupTests {
         #expect(FileManager.default.fileExists(atPath: url.path) == exists)
     }
 
+    @Test("is restored with rows that broke a constraint before")
+    func brokenConstraint() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        try queue.execute(
+            """
+            CREATE TABLE a(x CHECK (x > 0)); PRAGMA ignore_check_constraints = 1; INSERT INTO a VALUES (-1);
+            PRAGMA ignore_check_constraints = 0
+            """)
+        let backup = try #require(try migrator(2).migrate(queue).backup)
+        try queue.execute("DELETE FROM a")
+        try migrator(2).restore(backup, to: queue)
+        #expect(try queue.integers("SELECT x FROM a") == [-1])
+    }
+
     @Test(
         "is not restored if SQLite finds it damaged",
         .needs(.clearText))
@@ -404,13 +419,16 @@ struct BackupTests {
         let queue = try folder.queue()
         try schema.migrate(queue)
         let copy = try folder.queue("copy.sqlite")
-        try copy.execute("CREATE TABLE a(x         ); INSERT INTO a VALUES (NULL)")
+        try copy.execute("CREATE TABLE a(x); INSERT INTO a VALUES (1)")
+        let size = try Int(#require(try copy.integer("PRAGMA page_size")))
         try copy.close()
-        try folder.damage("copy.sqlite", replacing: "x         )", with: "x NOT NULL)")
-        let error = try failure {
-            try schema.restore(folder.url.appendingPathComponent("copy.sqlite"), to: queue)
-        }
-        #expect(error.message == "copy.sqlite: is damaged: NULL value in a.x.")
+        let url = folder.file("copy.sqlite")
+        var bytes = try Data(contentsOf: url)
+        bytes.replaceSubrange(size..<2 * size, with: Data(count: size))
+        try bytes.write(to: url)
+        let error = try failure { try schema.restore(url, to: queue) }
+        #expect(error.message.hasPrefix("copy.sqlite: is damaged: "))
+        #expect(error.message.contains("btreeInitPage() returns error code 11"))
         #expect(error.remedy == "Restore another copy. Nothing was changed.")
         #expect(try queue.tables() == ["t1"])
     }

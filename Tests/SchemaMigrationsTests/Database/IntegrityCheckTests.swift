@@ -50,8 +50,29 @@ struct IntegrityCheckTests {
             """)
         try queue.close()
         try folder.damage(replacing: "b         ,", with: "b NOT NULL,")
-        let found = try folder.queue().read { try IntegrityCheck($0, .full, limit: 5).problems }
-        #expect(found == ["NULL value in t.b"])
+        let check = try folder.queue().read { try IntegrityCheck($0, .full, limit: 5) }
+        #expect(check.forbiddenValues == ["NULL value in t.b"])
+        #expect(check.problems == [])
+    }
+
+    @Test("finds damage behind rows that break a constraint of old", .needs(.clearText))
+    func damageBehindValues() throws {
+        let folder = try TemporaryFolder()
+        let queue = try folder.queue()
+        try queue.execute(
+            """
+            CREATE TABLE a(x CHECK (x > 0)); PRAGMA ignore_check_constraints = 1; INSERT INTO a VALUES (-1), (-2);
+            CREATE TABLE b(x, y); CREATE INDEX i ON b(x); INSERT INTO b VALUES (1, 2);
+            """)
+        try queue.close()
+        func check() throws -> IntegrityCheck {
+            try folder.queue().read { try IntegrityCheck($0, .full, limit: 1) }
+        }
+        let old = try check()
+        #expect(old.forbiddenValues == ["CHECK constraint failed in a"])
+        #expect(old.problems == [])
+        try folder.damage(replacing: "i ON b(x)", with: "i ON b(y)")
+        #expect(try check().problems.count == 1)
     }
 
     @Test("accepts the backup of a correct table without rowids")
