@@ -32,6 +32,33 @@ struct GRDBAdoptionTests {
         return try schema.migrate(queue).applied
     }
 
+    @Test("takes a database for new if GRDB's first migration has failed, unless there is another table")
+    func nothingApplied() throws {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { db in try db.execute(sql: "CREATE TABLE v1(x); SELECT nonsense") }
+        #expect(throws: DatabaseError.self) { try migrator.migrate(queue) }
+        #expect(try queue.tables() == ["grdb_migrations"])
+        let adoption = SchemaAdoption.grdbMigrations(means: ["v1": 10])
+        try queue.execute("CREATE TABLE other(x)")
+        #expect(throws: MigrationError.self) { try adopt([], by: adoption) }
+        try queue.execute("DROP TABLE other")
+        #expect(try queue.read { try GRDBHistory($0).identifiers } == [])
+        #expect(try adopt([], by: adoption) == [10, 20, 30])
+    }
+
+    @Test("of a database in which GRDB's first migration has failed makes a manager's install fresh")
+    func freshInstall() throws {
+        let app = try App()
+        let database = try app.open()
+        try database.execute("CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        let manager = try app.manager("2.0", adopting: .databaseHasTables(database, means: "1.0"))
+        manager.whenMigratingToVersion("1.0", migrate: try app.schema(), in: database)
+        manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("step") }
+        let report = try manager.migrate()
+        #expect(report.launch == .freshInstall)
+        #expect(app.log.lines == [])
+    }
+
     @Test("by one file for several migrations needs each of them")
     func oneFile() throws {
         let adoption = SchemaAdoption.grdbMigrations(means: ["createBook": 10, "addTitle": 10])

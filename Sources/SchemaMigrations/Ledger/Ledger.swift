@@ -180,7 +180,7 @@ package struct Ledger: Sendable {
         ).about(.ledger)
     }
 
-    /// Returns true if the database has tables other than this package's own.
+    /// Returns true if the database has tables other than this package's own, and those of other migrators that have applied nothing.
     static func hasOtherTables(_ db: Database) throws -> Bool {
         let names = try SQLName.fetchAll(
             db,
@@ -188,7 +188,24 @@ package struct Ledger: Sendable {
                 SELECT name FROM main.sqlite_master
                 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """)
-        return names.contains { !OwnTables.contains($0) }
+        return try names.contains { try !OwnTables.contains($0) && !isUnusedLedger($0, db) }
+    }
+
+    /// Returns true if a table is that of another migrator which has not applied its first migration.
+    private static func isUnusedLedger(_ table: SQLName, _ db: Database) throws -> Bool {
+        let ofMigrations: [SQLName: String] = [
+            OwnTables.ofGRDB: "TRUE",
+            // fmdb-migration-manager begins with 0.
+            "schema_info": "version IS NOT 0",
+        ]
+        guard let isApplied = ofMigrations[table] else { return false }
+        do {
+            let sql = "SELECT NOT EXISTS (SELECT 1 FROM \(table.inMain) WHERE \(isApplied))"
+            return try Bool.fetchOne(db, sql: sql) ?? false
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // A table of the app's.
+            return false
+        }
     }
 
     // MARK: Writing

@@ -80,6 +80,26 @@ struct SchemaAdoptionTests {
         try expectAdopted(adopting)
     }
 
+    @Test(
+        "takes a database for new if fmdb-migration-manager has applied nothing",
+        arguments: [("", true), ("(0)", true), ("(1)", false), ("(NULL)", false)])
+    func unusedSchemaInfo(values: String, isNew: Bool) throws {
+        try queue.execute("DROP TABLE a; DROP TABLE b; CREATE TABLE schema_info(version INTEGER)")
+        if !values.isEmpty { try queue.execute("INSERT INTO schema_info VALUES \(values)") }
+        let schema = try folder.migrator(Self.files)
+        if isNew {
+            #expect(try schema.migrate(queue).applied == [10, 20, 30])
+        } else {
+            #expect(try failure { try schema.migrate(queue) }.code == .undecided)
+        }
+    }
+
+    @Test("is asked for if the app's only table has the name of another migrator's")
+    func otherSchemaInfo() throws {
+        try queue.execute("DROP TABLE a; DROP TABLE b; CREATE TABLE schema_info(key)")
+        try expectRefusal(nil, Self.unmanaged)
+    }
+
     @Test("finds the version whose schema the database has, whatever numbers say")
     func matchingSchema() throws {
         try queue.execute("PRAGMA user_version = 30")
