@@ -44,7 +44,9 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         )
     }
 
-    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
+    func perform(
+        _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
+    ) throws -> SchemaStepOutcome {
         let before = try applied()
         let progress = context.progress
         let copy = try makeBackup(by: context.to, Interrupter(observing: progress))

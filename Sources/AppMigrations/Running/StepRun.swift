@@ -124,7 +124,12 @@ final class StepRun {
         switch run.body(of: step) {
         case .closure, .deferredClosure: try run.caller.run(step, context)
         case .transaction(let work): try work.perform(context, settlement: settlement)
-        case .schemaStep(let work): run.note(try work.perform(context), of: pending)
+        case .schemaStep(let work):
+            let due = run.input.registration.due
+            let outcome = try work.perform(context) { id in
+                due.contains { $0.closures.contains { $0.id == id } }
+            }
+            run.note(outcome, of: pending)
         case .batches(let work): return try runBatches(of: work, context.progress)
         case .versionChange(let count):
             guard let from = context.from else { break }

@@ -9,7 +9,11 @@ package protocol SchemaStepWork: Sendable {
     func check(_ pending: PendingSchema) throws
 
     /// Applies what is pending. Any thread.
-    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome
+    ///
+    /// - Parameter isKnown: returns true for the steps that the manager has for this version of the app.
+    func perform(
+        _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
+    ) throws -> SchemaStepOutcome
 }
 
 extension SchemaStepWork {

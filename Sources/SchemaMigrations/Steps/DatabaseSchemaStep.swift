@@ -51,7 +51,9 @@ final class SQLSchemaStep: DatabaseSchemaStep {
         }
     }
 
-    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
+    func perform(
+        _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
+    ) throws -> SchemaStepOutcome {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
         // A downgraded app runs nothing of its own; it only undoes what it does not know.
@@ -59,7 +61,11 @@ final class SQLSchemaStep: DatabaseSchemaStep {
         // When the run is interrupted, the step's progress is cancelled, and that stops the statement.
         let report = try migrator.migrate(
             database, upTo: target, undoingOnly: isDowngrade,
-            restarting: RestartedSteps(database: database, above: context.to),
+            restarting: RestartedSteps(database: database) { step in
+                // Another branch may have the same version. What other managers know of it, this one does not.
+                step.manager == context.manager
+                    ? step.version >= context.to && !isKnown(step.id) : step.version > context.to
+            },
             progress: context.progress,
             interrupter: Interrupter(observing: context.progress))
         return SchemaStepOutcome(

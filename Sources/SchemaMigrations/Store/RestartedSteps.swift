@@ -8,15 +8,13 @@ import GRDB
 /// undone migration has emptied from one that has changed what is still there, and must not do so twice.
 struct RestartedSteps {
     let database: any DatabaseWriter
-    /// The version of the app, which knows its own steps and those below; nil to begin anew with all.
-    var above: AppVersion?
+    /// Returns true for a step that is to begin again.
+    var includes: (UnfinishedStep) -> Bool = { _ in true }
 
     /// Forgets how far the steps of all managers are, in the open transaction.
     func restart(_ db: Database) throws {
         let store = SQLiteStore(database)
-        let steps = try SQLiteStore.unfinishedSteps(db).filter { step in
-            above.map { step.version > $0 } ?? true
-        }
+        let steps = try SQLiteStore.unfinishedSteps(db).filter(includes)
         for (manager, steps) in Dictionary(grouping: steps, by: \.manager) {
             try store.update(manager, db) { state in
                 try state.apply(.restarted(steps.map(\.id)), toRecordOf: manager)

@@ -77,7 +77,9 @@ struct WorkFailureTests {
     func repeatedSchemaStep() throws {
         struct Failing: SchemaStepWork {
             let goesToLatest = true
-            func perform(_ context: MigrationContext) throws -> SchemaStepOutcome { throw POSIXError(.EIO) }
+            func perform(
+                _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
+            ) throws -> SchemaStepOutcome { throw POSIXError(.EIO) }
         }
         let step = MigrationStep(
             version: "2.0", place: .store, kind: .schemaStep, onFreshInstall: .skip, finishing: [], number: 0,

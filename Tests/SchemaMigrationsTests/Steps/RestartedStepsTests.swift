@@ -35,16 +35,19 @@ struct RestartedStepsTests {
     }
 
     /// A manager of 1.0, which rolls back, or of 2.0, which fills a new column.
+    ///
+    /// - Parameter hasHash: whether the build has the migration.
     private func manager(
-        _ version: String, _ database: any DatabaseWriter, name: String = "Library"
+        _ version: String, _ database: any DatabaseWriter, name: String = "Library", hasHash: Bool? = nil,
+        hasStep: Bool? = nil
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
             name: name, currentVersion: version, adopting: .newApp, store: .jsonFile(at: app.storeURL))
         let schema = try SchemaMigrator(
-            migrations: version == "1.0" ? [Self.note] : [Self.note, Self.hash],
+            migrations: hasHash ?? (version == "2.0") ? [Self.note, Self.hash] : [Self.note],
             options: SchemaOptions(newerDatabases: .rollBack))
         manager.whenMigratingToVersion("1.0", migrate: schema, in: database)
-        if version == "2.0" {
+        if hasStep ?? (version == "2.0") {
             manager.afterMigratingToVersion("2.0", in: database, overRowsOf: "note") { db, rows in
                 try db.execute(
                     literal: "UPDATE note SET hash = 'new' WHERE hash IS NULL AND \(rows.condition)")
@@ -69,7 +72,7 @@ struct RestartedStepsTests {
 
     /// The ways to undo the migration.
     enum Undoing: CaseIterable {
-        case olderBuild, otherManager, migrator, rollback, withoutTransaction
+        case olderBuild, otherBranch, otherManager, migrator, rollback, withoutTransaction
     }
 
     @Test("begins again, when the migration has come back", arguments: Undoing.allCases)
@@ -81,6 +84,9 @@ struct RestartedStepsTests {
         switch undoing {
         case .olderBuild:
             #expect(try manager("1.0", database).migrate().schemaSteps.map(\.undone) == [["2"]])
+        case .otherBranch:
+            let branch = try manager("2.0", database, hasHash: false, hasStep: false)
+            #expect(try branch.migrate().schemaSteps.map(\.undone) == [["2"]])
         case .otherManager:
             #expect(
                 try manager("1.0", database, name: "Schema").migrate().schemaSteps.map(\.undone) == [["2"]])
@@ -101,6 +107,20 @@ struct RestartedStepsTests {
         try returned.migrate()
         #expect(try returned.runDeferred().pending == [])
         #expect(try rest(database) == 0)
+    }
+
+    @Test("goes on where it is, if the build that undoes another migration has the step")
+    func knownStep() throws {
+        let database = try app.open()
+        try runBatch(database)
+        let left = try rest(database)
+        let strange = SQLMigration(
+            version: 3, name: "strange", sql: "CREATE TABLE strange(x)", down: "DROP TABLE strange")
+        try SchemaMigrator(migrations: [Self.note, Self.hash, strange]).migrate(database)
+        let same = try manager("2.0", database)
+        let report = try same.migrate()
+        #expect(report.schemaSteps.map(\.undone) == [["3"]])
+        #expect(report.deferred.first?.done == left.map { 1000 - $0 })
     }
 
     @Test("goes on where it is, if the undoing is rolled back")

@@ -154,7 +154,9 @@ private struct MemoryMove: SchemaStepWork {
     let database: OpenMemoryDatabase
     let arguments: WorldRegistration
 
-    func perform(_ context: MigrationContext) throws -> SchemaStepOutcome {
+    func perform(
+        _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
+    ) throws -> SchemaStepOutcome {
         try arguments.process.run(SmallApp.Move.mark) { try apply() }
     }
 
