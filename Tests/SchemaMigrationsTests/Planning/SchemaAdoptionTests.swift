@@ -217,7 +217,17 @@ struct SchemaAdoptionTests {
         let schema = try folder.migrator(files, adopting: .matchingSchema)
         let error = try failure { try schema.migrate(queue) }
         #expect(error.code == .undecided)
-        #expect(error.message == "30_c.sql:2: attaches a database, which a trial must not change.")
+        #expect(
+            error.description
+                == (statement == "ATTACH"
+                    ? """
+                    30_c.sql:2: attaches a database, which a trial must not change. Attach the database in `prepareDatabase` of \
+                    the app's configuration: trials put another one in its place. Nothing was changed.
+                    """
+                    : """
+                    30_c.sql:2: writes another file, which a trial must not do. Do that in a step of the manager: trials run \
+                    every migration. Nothing was changed.
+                    """))
         #expect(!FileManager.default.fileExists(atPath: path))
         try schema.markApplied(queue, upTo: 20)
         #expect(try schema.migrate(queue).applied == [30])
