@@ -89,6 +89,11 @@ extension SchemaMigrator {
             }
         } catch let error as MigrationError where error.code == .undecided {
             return ("The schema was not compared: \(error.diagnostic.clause)", false)
+        } catch let error as MigrationError where error.code == .stepFailed {
+            return (
+                "The schema was not compared, since a migration fails on an empty database: \(error.diagnostic.clause)",
+                false
+            )
         }
         guard let differences, !differences.isEmpty else { return nil }
         return (

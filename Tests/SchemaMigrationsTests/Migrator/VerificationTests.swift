@@ -70,6 +70,28 @@ struct VerificationTests {
         #expect(try schema.migrate(queue).applied == [3])
     }
 
+    @Test("is not compared if a migration relies on rows, which stays applied")
+    func failingReplay() throws {
+        let queue = try DatabaseQueue()
+        var schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x)"),
+            CodeMigration(2, "b") { db in
+                guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM a)") == true else {
+                    throw DatabaseError(resultCode: .SQLITE_ERROR, message: "no row")
+                }
+            },
+        ])
+        try schema.migrate(queue, upTo: 1)
+        try queue.execute("INSERT INTO a VALUES (1)")
+        schema.options.differentSchemas = .refuse
+        let report = try schema.migrate(queue)
+        #expect(report.applied == [2])
+        #expect(
+            report.warnings == [
+                "The schema was not compared, since a migration fails on an empty database: b: SQLite error 1: no row"
+            ])
+    }
+
     @Test("is a warning if that is allowed")
     func allow() throws {
         let report = try schema(.allow).migrate(changedDatabase())
