@@ -130,6 +130,41 @@ struct SalvagedJournalTests {
         #expect(try ids() == Array(1...100))
     }
 
+    @Test(
+        "says that changes may be missing if its log is damaged before the last transaction",
+        arguments: ["header", "salt", "page", "last page", "last two frames"])
+    func damagedLog(place: String) throws {
+        let root = try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in
+            try addNotes(1...100, db)
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            for id in 101...110 { try addNotes(id...id, db) }
+            try db.inTransaction {
+                try addNotes(111...111, db)
+                try db.execute(sql: "INSERT INTO folder VALUES (1, 'one', 'red')")
+                return .commit
+            }
+        }
+        try pages.erase(root)
+        try DatabasePages(path: path + "-wal").change { log in
+            // The third of its frames, which have 4,120 bytes.
+            let frame = 32 + 2 * 4_120
+            let offsets = [
+                "header": 20, "salt": frame + 9, "page": frame + 2_000, "last page": log.count - 2_000,
+            ]
+            if let offset = offsets[place] {
+                log[offset] ^= 1
+            } else {
+                // Damage in whole blocks always meets the end of one frame, and the beginning of the next.
+                let end = log.count - 4_120
+                log.replaceSubrange(end - 2_000..<end + 24, with: Data(count: 2_024))
+            }
+        }
+        let report = try file.salvage(into: schema)
+        #expect(report.hasUnusedJournal && !report.isComplete)
+        #expect(report.description.contains("The last changes may be missing."))
+        #expect(report.debugDescription.contains("a journal or its end left out"))
+    }
+
     @Test("gets no row back from pages that its log has cut off")
     func shrunk() throws {
         let root = try make(

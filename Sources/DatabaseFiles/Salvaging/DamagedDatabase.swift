@@ -26,7 +26,7 @@ struct DamagedDatabase {
     private(set) var unknownFreePages = 0
     /// True if it is known which pages are those of deleted rows.
     private(set) var knowsFreePages = false
-    /// True if a journal beside the file is taken for one of another database, or for an older one.
+    /// True if a journal beside the file is taken for one of another database, or for an older one, or if the log is damaged.
     var hasUnusedJournal = false
     /// True if a page of a tree is not what its parent says, and not merely lost.
     private(set) var hasContradiction = false

@@ -7,7 +7,8 @@ package struct DamagedRows {
 
     /// Reads every row.
     package init(in database: [UInt8], log: [UInt8]) throws {
-        let log = try JournalPages(DamagedFile(log), .log)
+        var isCut = false
+        let log = try JournalPages(log: DamagedFile(log), isCut: &isCut)
         guard let damaged = try DamagedDatabase.read(DamagedFile(database), log) else { return }
         for tree in Array(damaged.trees.values) + damaged.loose { count += try damaged.rows(of: tree).count }
         let migration = SQLMigration(version: 1, name: "begin", sql: "CREATE TABLE note(id)")

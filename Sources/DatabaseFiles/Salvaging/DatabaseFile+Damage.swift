@@ -113,7 +113,7 @@ extension DatabaseFile {
             }
             let header = DatabaseHeader(try mappingErrors { try file.read(at: 0, count: 100) })
             if header.isOfNewerFormat { throw newerFormat(place) }
-            if try mappingErrors({ try PageFormat.find(file, JournalPages.joining(journals(of: place))) })
+            if try mappingErrors({ try PageFormat.find(file, JournalPages.joining(journals(of: place).pages)) })
                 != nil
             {
                 throw damage(cause.problem, at: place, cause)

@@ -16,7 +16,7 @@ extension DatabaseFile {
                 .misuse, place, "is empty, so there is nothing to salvage", "Open it instead.")
         }
         if DatabaseHeader(try file.read(at: 0, count: 100)).isOfNewerFormat { throw newerFormat(place) }
-        let journals = try journals(of: place)
+        let (journals, isCut) = try journals(of: place)
         var own = [Set(journals.keys)]
         // SQLite takes an empty file for a new database, and removes its journals.
         if file.size > 0 { own = try journalsOfDamaged(place, own[0], interrupter) }
@@ -26,7 +26,7 @@ extension DatabaseFile {
             throw nothingToRead(place)
         }
         var damaged = found.database
-        damaged.hasUnusedJournal = own[found.choice].count < journals.count
+        damaged.hasUnusedJournal = isCut || own[found.choice].count < journals.count
         guard
             let (version, schema) = try SchemaHistory.version(
                 of: damaged, migrations, configuration, interrupter)
@@ -43,14 +43,22 @@ extension DatabaseFile {
     }
 
     /// Reads the journals in which something counts, by SQLite's rules.
-    func journals(of place: URL) throws -> [JournalKind: JournalPages] {
+    ///
+    /// - Returns: the journals, and true if damage ends the log, and committed transactions may follow.
+    func journals(of place: URL) throws -> (pages: [JournalKind: JournalPages], isCut: Bool) {
         var journals: [JournalKind: JournalPages] = [:]
+        var isCut = false
         for kind in JournalKind.allCases {
             let url = place.appending(end: kind.rawValue)
             guard let status = try? url.status(), status.st_size > 0 else { continue }
-            journals[kind] = try JournalPages(DamagedFile(at: url), kind)
+            let file = try DamagedFile(at: url)
+            journals[kind] =
+                switch kind {
+                case .rollback: try JournalPages(rollbackJournal: file)
+                case .log: try JournalPages(log: file, isCut: &isCut)
+                }
         }
-        return journals
+        return (journals, isCut)
     }
 
     /// Finds out which journals can belong to a damaged database.

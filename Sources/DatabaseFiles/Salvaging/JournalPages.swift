@@ -23,16 +23,6 @@ struct JournalPages {
     let pageCount: Int
     private(set) var places: [Int: Place] = [:]
 
-    /// Reads a journal.
-    ///
-    /// - Returns: nil if nothing in it counts.
-    init?(_ file: DamagedFile, _ kind: JournalKind) throws {
-        switch kind {
-        case .rollback: try self.init(rollbackJournal: file)
-        case .log: try self.init(log: file)
-        }
-    }
-
     /// Joins journals: first what the rollback journal restores, and then what the log has changed.
     ///
     /// - Returns: nil if there are none.
@@ -45,39 +35,51 @@ struct JournalPages {
         return log
     }
 
-    private static func isPageSize(_ size: Int) -> Bool { DatabaseHeader.pageSizes.contains(size) }
+    fileprivate static func isPageSize(_ size: Int) -> Bool { DatabaseHeader.pageSizes.contains(size) }
 }
 
 extension JournalPages {
     /// Reads the committed transactions of a write-ahead log (fileformat2.html, 4).
     ///
-    /// - Returns: nil if there are none.
-    private init?(log file: DamagedFile) throws {
-        let header = try file.read(at: 0, count: 32)
-        guard header.count == 32, let magic = header.uint32(0), magic & ~1 == 0x377f_0682,
-            let size = header.uint32(8), Self.isPageSize(size)
-        else { return nil }
-        var sum = LogChecksum(isBigEndian: magic & 1 == 1)
-        sum.add(header[..<24])
-        guard sum.matches(header, at: 24) else { return nil }
+    /// - Parameter isCut: becomes true if damage ends the log, and committed transactions may follow.
+    /// - Returns: nil if none count.
+    init?(log file: DamagedFile, isCut: inout Bool) throws {
+        let start = try file.read(at: 0, count: LogHeader.count + LogHeader.frameCount)
+        guard let header = LogHeader(Array(start.prefix(LogHeader.count))) else {
+            // A power cut can leave zeros where nothing was written.
+            isCut = start.count == LogHeader.count + LogHeader.frameCount && start.contains { $0 != 0 }
+            return nil
+        }
+        let size = header.pageSize
+        let step = LogHeader.frameCount + size
+        var sum = header.sum
         var (committed, open): ([Int: Place], [Int: Place]) = ([:], [:])
         var count = 0
-        var offset = 32
+        var offset = LogHeader.count
         while true {
-            let frame = try file.read(at: offset, count: 24 + size)
+            let frame = try file.read(at: offset, count: step)
             // The salts of another checkpoint end the log, and so does the first frame that was not written in full.
-            guard frame.count == 24 + size, frame[8..<16] == header[16..<24] else { break }
+            guard frame.count == step, header.isOfLog(frame) else {
+                isCut = try stride(from: offset, to: file.size, by: step).contains { offset in
+                    let frame = try file.read(at: offset, count: LogHeader.frameCount)
+                    return header.isOfLog(frame) && frame.uint32(4) ?? 0 > 0
+                }
+                break
+            }
             sum.add(frame[..<8])
-            sum.add(frame[24...])
+            sum.add(frame[LogHeader.frameCount...])
             guard sum.matches(frame, at: 16), let number = frame.uint32(0), let commit = frame.uint32(4),
                 number > 0
-            else { break }
-            open[number] = Place(file: file, offset: offset + 24)
+            else {
+                isCut = true
+                break
+            }
+            open[number] = Place(file: file, offset: offset + LogHeader.frameCount)
             if commit > 0 {
                 committed.merge(open) { $1 }
                 (count, open) = (commit, [:])
             }
-            offset += 24 + size
+            offset += step
         }
         guard count > 0 else { return nil }
         (pageSize, pageCount, places) = (size, count, committed.filter { $0.key <= count })
@@ -86,7 +88,7 @@ extension JournalPages {
     /// Reads what a rollback journal restores, because its transaction was not completed (fileformat2.html, 3).
     ///
     /// - Returns: nil if it restores nothing.
-    private init?(rollbackJournal file: DamagedFile) throws {
+    init?(rollbackJournal file: DamagedFile) throws {
         let header = try file.read(at: 0, count: 28)
         guard let count = header.uint32(16), let size = header.uint32(24), Self.isPageSize(size), count > 0
         else { return nil }
@@ -132,6 +134,33 @@ extension JournalPages {
             return record.word(4 + pageSize) == sum
         }
     }
+}
+
+/// The header of a write-ahead log, and what a frame begins with (fileformat2.html, 4.1).
+private struct LogHeader {
+    static let count = 32
+    static let frameCount = 24
+
+    let pageSize: Int
+    /// The checksum with which that of the first frame begins.
+    let sum: LogChecksum
+    private let salts: ArraySlice<UInt8>
+
+    /// Reads a header.
+    ///
+    /// - Returns: nil if it is damaged, or none.
+    init?(_ header: [UInt8]) {
+        guard header.count == Self.count, let magic = header.uint32(0), magic & ~1 == 0x377f_0682,
+            let size = header.uint32(8), JournalPages.isPageSize(size)
+        else { return nil }
+        var sum = LogChecksum(isBigEndian: magic & 1 == 1)
+        sum.add(header[..<24])
+        guard sum.matches(header, at: 24) else { return nil }
+        (pageSize, self.sum, salts) = (size, sum, header[16..<24])
+    }
+
+    /// Returns true if a frame was written since the log began anew.
+    func isOfLog(_ frame: [UInt8]) -> Bool { frame.count >= Self.frameCount && frame[8..<16] == salts }
 }
 
 /// The checksum of a write-ahead log, which goes on from frame to frame (fileformat2.html, 4.2).

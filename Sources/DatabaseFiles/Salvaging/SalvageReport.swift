@@ -41,7 +41,8 @@ public struct SalvageReport: Sendable, Equatable {
     /// The manager then continues from the version that its own store has completed, or else throws `damagedStore`, and
     /// `replaceRecord(assuming:)` continues.
     public internal(set) var hasLostRecord = false
-    /// True if a journal beside the file was left out, because the database is less damaged without it.
+    /// True if a journal beside the file was left out, because the database is less damaged without it, or the end of a log,
+    /// because something before it is damaged.
     ///
     /// The last changes may be missing then, unless it is a journal of another database, or an older one.
     public internal(set) var hasUnusedJournal = false
@@ -102,7 +103,7 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         }
         let record =
             (hasLostRecord ? ", no record of managers" : "")
-            + (hasUnusedJournal ? ", a journal left out" : "")
+            + (hasUnusedJournal ? ", a journal or its end left out" : "")
         return (["schema \(schemaVersion), \(unassigned) rows of unknown tables\(record)"] + lines).joined(
             separator: "\n")
     }
@@ -113,7 +114,7 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
             schemaVersion: schemaVersion, saved: saved, unreadable: tables.reduce(0) { $0 + $1.unreadable },
             refused: tables.reduce(0) { $0 + $1.refused }, orphaned: tables.reduce(0) { $0 + $1.orphaned },
             unassigned: unassigned, missingPages: tables.reduce(0) { $0 + $1.missingPages },
-            hasLostRecord: hasLostRecord)
+            hasLostRecord: hasLostRecord, hasUnusedJournal: hasUnusedJournal)
     }
 
     /// The numbers of a ``SalvageReport``, which may leave the device.
@@ -134,5 +135,7 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         public let missingPages: Int
         /// True if the record of a manager was lost.
         public let hasLostRecord: Bool
+        /// True if a journal, or the end of one, was left out.
+        public let hasUnusedJournal: Bool
     }
 }
