@@ -113,11 +113,10 @@ extension DatabaseFile {
             }
             let header = DatabaseHeader(try mappingErrors { try file.read(at: 0, count: 100) })
             if header.isOfNewerFormat { throw newerFormat(place) }
-            if try mappingErrors({ try PageFormat.find(file, JournalPages.joining(journals(of: place).pages)) })
-                != nil
-            {
-                throw damage(cause.problem, at: place, cause)
+            let format = try mappingErrors {
+                try PageFormat.find(file, JournalPages.joining(journals(of: place).pages))
             }
+            guard format == nil else { throw damage(cause.problem, at: place, cause) }
             guard error.code == .damagedDatabase else { throw error }
             throw MigrationError(
                 .databaseFailed, at: .file(place.lastPathComponent),
