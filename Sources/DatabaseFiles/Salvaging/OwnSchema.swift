@@ -8,32 +8,44 @@ struct OwnSchema {
     /// The same objects, without the tables of migrators and what belongs to these.
     let definitions: [SQLName: SchemaObject]
     let layouts: [TableLayout]
-    /// True if nothing of the schema is lost, so that what it does not name is not there.
-    let isComplete: Bool
-    /// True if no table is lost besides virtual ones, so that none is a ledger whose name is damaged.
-    let hasAllTables: Bool
+    /// The kinds of objects of which some could not be made; nil if part of the schema is lost.
+    ///
+    /// One of another kind that the schema does not name is not there. One of these may be, as its name may be damaged.
+    private let lostKinds: Set<String>?
 
     /// Makes each object whose text can be read.
     init(_ damaged: DamagedDatabase, _ configuration: Configuration) throws {
-        (objects, definitions, layouts, isComplete, hasAllTables) = try configuration.withScratchDatabase {
-            scratch in
+        (objects, definitions, layouts, lostKinds) = try configuration.withScratchDatabase { scratch in
             try scratch.inDatabase { db in
                 var objects: [DamagedDatabase.Entry] = []
-                var (isComplete, hasAllTables) = (damaged.hasWholeSchema, damaged.hasWholeSchema)
+                var lostKinds: Set<String> = []
                 for entry in damaged.entriesInOrder where try !db.has(entry) {
                     if (try? entry.make(db)) == true {
                         objects.append(entry)
                     } else if entry.sql != nil || entry.type != "index" {
-                        isComplete = false
-                        if entry.type == "table", !entry.isVirtual { hasAllTables = false }
+                        lostKinds.insert(Self.kind(entry.type, isVirtual: entry.isVirtual))
                     }
                 }
+                let isWhole = damaged.hasWholeSchema && !objects.isEmpty
                 return (
                     objects, try SchemaObject.definitions(db), try TableLayout.fetchAll(db),
-                    isComplete && !objects.isEmpty, hasAllTables && !objects.isEmpty
+                    isWhole ? lostKinds : nil
                 )
             }
         }
+    }
+
+    /// The kind of an object: its type, but a virtual table, whose module may be missing, is no table here.
+    private static func kind(_ type: String, isVirtual: Bool) -> String { isVirtual ? "virtual" : type }
+
+    /// True if nothing of the schema is lost.
+    var isComplete: Bool { lostKinds?.isEmpty == true }
+    /// True if no table is lost besides virtual ones, so that none is a ledger whose name is damaged.
+    var hasAllTables: Bool { lostKinds?.contains("table") == false }
+
+    /// Returns true if nothing of an object's kind is lost, so that it is not there if the schema does not name it.
+    func hasAll(like object: SchemaObject) -> Bool {
+        lostKinds?.contains(Self.kind(object.type, isVirtual: object.isVirtual)) == false
     }
 }
 

@@ -171,12 +171,13 @@ struct SchemaHistory {
         let earlier = entries.prefix { $0.version != entry.version }
         let isSame = entry.isSame
         let isOlder = earlier.contains { version in
-            version.definitions.count == own.definitions.count
+            version.definitions.values.count(where: own.hasAll)
+                == own.definitions.values.count(where: own.hasAll)
                 && own.definitions.allSatisfy { isSame(version.definitions[$0.key], $0.value) }
         }
         return entry.definitions.values.filter { object in
             guard let its = own.definitions[object.name] else {
-                guard own.isComplete else { return false }
+                guard own.hasAll(like: object) else { return false }
                 return tablesWithLooseRows.isEmpty || !isOlder && !tablesWithLooseRows.contains(object.name)
             }
             return !isSame(object, its) && !its.sql.isNearly(object.sql)
