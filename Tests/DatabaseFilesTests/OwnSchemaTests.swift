@@ -414,6 +414,42 @@ struct OwnSchemaTests {
         #expect(try rows("entry") == ["[id:1 text:\"mine\"]"])
     }
 
+    @Test(
+        "keeps the rows of a table that began with fewer columns than the migration makes that has merged others",
+        arguments: [false, true])
+    func shortRowsOfBaseline(losesRoot: Bool) throws {
+        let old = try schema([
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)", "ALTER TABLE note ADD COLUMN author TEXT",
+        ])
+        try open { queue in
+            try old.migrate(queue, upTo: 1)
+            try queue.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+                INSERT INTO note SELECT i, 'note ' || i FROM n
+                """)
+            try old.migrate(queue)
+            try queue.execute(
+                """
+                CREATE TABLE draft(id INTEGER PRIMARY KEY, body TEXT, mood TEXT);
+                INSERT INTO draft SELECT id, 'draft ' || id, 'glad' FROM note LIMIT 50
+                """)
+        }
+        if losesRoot { try pages.erase(pages.root("note")) } else { try eraseMagic() }
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 2, name: "baseline",
+                sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT, author TEXT)")
+        ])
+        let report = try salvage(schema)
+        #expect(report.isComplete == !losesRoot && report.unassigned == 0 && report.saved == 2050)
+        for (rows, count) in [
+            ("note WHERE text = 'note ' || id", 2000), ("draft WHERE body = 'draft ' || id", 50),
+        ] {
+            #expect(try open { try $0.integers("SELECT count(*) FROM \(rows)") } == [Int64(count)])
+        }
+    }
+
     @Test("gets short rows of a step's table back, from pages to which nothing leads")
     func shortRowsOfStep() throws {
         let schema = try schema(["CREATE TABLE other(x)"])

@@ -35,11 +35,13 @@ extension DamagedDatabase {
     /// Puts the trees of two tables back whose first pages have changed places: the rows that the schema gives the one cannot be
     /// its own, but those of the other, whose rows look like those of the one.
     ///
+    /// However short they are, a table's rows can be its own.
+    ///
     /// - Parameter tables: the tables by their roots.
     private mutating func exchangeTrees(of tables: [Int: TableLayout]) throws {
         for (root, layout) in tables {
             guard let tree = trees[root], !tree.leaves.isEmpty,
-                try layouts(fitting: tree, among: [layout], .possible).isEmpty
+                try layouts(fitting: tree, among: [layout], .stored).isEmpty
             else { continue }
             let others = try tables.keys.filter { other in
                 guard other != root, let rival = tables[other], let own = trees[other] else { return false }

@@ -20,27 +20,32 @@ struct TableLayout {
     let hasRowid: Bool
     let isIndex: Bool
     let columns: [Column]
+    /// The number of columns that `ALTER TABLE` cannot have added, as far as the definition tells (lang_altertable.html, 4).
+    let fewestAtFirst: Int
     /// The number of columns that the table began with: rows from before a column was added are shorter.
-    var fewestColumns: Int
+    private(set) var fewestColumns: Int
 
     /// Reads the layouts of all tables and indexes.
     static func fetchAll(_ db: Database) throws -> [TableLayout] {
         let tables = try Row.fetchAll(
             db,
             sql: """
-                SELECT name, wr, strict FROM pragma_table_list
+                SELECT name, wr, strict, type = 'shadow' AS shadow FROM pragma_table_list
                 WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema'
                 """)
         var layouts: [TableLayout] = []
         for row in tables {
-            let table = try TableLayout(row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"], db)
+            let table = try TableLayout(
+                row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"], isShadow: row["shadow"], db)
             layouts.append(table)
             layouts += try table.indexes(db)
         }
         return layouts + [.schema]
     }
 
-    private init(_ name: SQLName, isWithoutRowid: Bool, isStrict: Bool, _ db: Database) throws {
+    private init(
+        _ name: SQLName, isWithoutRowid: Bool, isStrict: Bool, isShadow: Bool, _ db: Database
+    ) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT * FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 2", arguments: [name])
         let keys = rows.filter { $0["pk"] as Int > 0 }
@@ -70,6 +75,21 @@ struct TableLayout {
         (self.name, hasRowid, isIndex) = (name, !isWithoutRowid, false)
         self.columns = places.map { columns[$0] }
         fewestColumns = columns.count
+        // SQLite adds none to its own tables.
+        guard !isShadow, !name.folded.hasPrefix("sqlite_") else {
+            fewestAtFirst = columns.count
+            return
+        }
+        let unique = try SQLName.fetchSet(
+            db,
+            sql: """
+                SELECT info.name FROM pragma_index_list(?, 'main') AS list, pragma_index_info(list.name, 'main') AS info
+                WHERE list.origin <> 'c'
+                """, arguments: [name])
+        let last = self.columns.lastIndex { column in
+            column.isRowid || column.isRequired && !column.hasDefault || unique.contains(column.name)
+        }
+        fewestAtFirst = (last ?? 0) + 1
     }
 
     /// The type of a column.
@@ -89,10 +109,11 @@ struct TableLayout {
         return types[column] ?? declared
     }
 
+    /// Creates the layout of what no columns are added to.
     private init(name: SQLName, hasRowid: Bool, isIndex: Bool, columns: [Column]) {
         (self.name, self.hasRowid, self.isIndex) = (name, hasRowid, isIndex)
         self.columns = columns
-        fewestColumns = columns.count
+        (fewestAtFirst, fewestColumns) = (columns.count, columns.count)
     }
 
     /// The indexes of the table, whose pages look like those of a table `WITHOUT ROWID`.
@@ -125,16 +146,10 @@ struct TableLayout {
                 isRequired: ["type", "name", "tbl_name"].contains($0))
         })
 
-    /// The number of columns that the table has had from the beginning, as far as its definition tells (lang_altertable.html, 4).
-    var fewestAtFirst: Int? {
-        guard !isIndex else { return nil }
-        return (columns.lastIndex { $0.isRowid || $0.isRequired && !$0.hasDefault } ?? 0) + 1
-    }
-
-    /// Returns the layout with what is known of shorter rows; nil if nothing is.
-    func withFewest(_ count: Int?) -> TableLayout {
+    /// Returns the layout of rows that may be shorter.
+    func withFewest(_ count: Int) -> TableLayout {
         var layout = self
-        layout.fewestColumns = min(columns.count, count ?? .max)
+        layout.fewestColumns = min(columns.count, count)
         return layout
     }
 
@@ -190,15 +205,13 @@ extension Affinity {
 }
 
 extension TableLayout {
-    /// Returns the layout with other names of its first columns.
+    /// Returns the layout with other names of its first columns, to which none are added.
     func renamed(columns names: [SQLName]) -> TableLayout {
         let renamed = zip(columns, names).map { column, name in
             Column(
                 name: name, affinity: column.affinity, isRequired: column.isRequired, isRowid: column.isRowid,
                 isGenerated: column.isGenerated, isForBlobs: column.isForBlobs, hasDefault: column.hasDefault)
         }
-        var layout = TableLayout(name: name, hasRowid: hasRowid, isIndex: false, columns: renamed)
-        layout.fewestColumns = min(fewestColumns, renamed.count)
-        return layout
+        return TableLayout(name: name, hasRowid: hasRowid, isIndex: false, columns: renamed)
     }
 }
