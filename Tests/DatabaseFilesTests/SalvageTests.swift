@@ -143,6 +143,33 @@ struct SalvageTests {
         #expect(!summary.contains("note") && summary.contains("\"missingPages\":3"))
     }
 
+    @Test(
+        "says so if the last ids of its tables are lost, which may be given again", arguments: [false, true],
+        [false, true])
+    func lostSequence(losesPage: Bool, hasRows: Bool) throws {
+        let schema = try SchemaMigrator(tables: "CREATE TABLE item(id INTEGER PRIMARY KEY AUTOINCREMENT)")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(
+            "INSERT INTO item VALUES (1), (2), (3); DELETE FROM item WHERE id > \(hasRows ? 2 : 0)")
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        let root = try pages.root("sqlite_sequence")
+        if losesPage {
+            try pages.erase(root)
+        } else {
+            try change { data in
+                // The length of the text in the record's header, before that of the number.
+                let text = data.range(of: Data("item".utf8), in: pages.range(root))
+                if let text { data[text.lowerBound - 2] ^= 0x40 }
+            }
+        }
+        let report = try file.salvage(into: schema)
+        #expect(report.saved == (hasRows ? 2 : 0) && !report.isComplete)
+        let table = report.tables.first { $0.name == "sqlite_sequence" }
+        #expect(table?.missingPages == (losesPage ? 1 : 0) && table?.unreadable == (losesPage ? 0 : 1))
+    }
+
     @Test("gets no wrong row back when pages are zeros", arguments: 0..<8)
     func zeroPages(seed: Int) throws {
         try make()

@@ -113,6 +113,9 @@ struct DamagedDatabase {
         try tree.missing.isEmpty && tree.leaves.allSatisfy { try forEachRow(in: $0) { _, _ in } == 0 }
     }
 
+    /// Returns true unless the schema is whole, and does not name a table.
+    func mayHave(_ table: SQLName) -> Bool { !hasWholeSchema || entries.contains { $0.name == table } }
+
     /// Returns the tree of a table or an index; nil if the schema does not lead to it.
     func tree(of name: SQLName) -> DamagedTree? {
         let named = entries.filter { $0.name == name && $0.root > 1 }

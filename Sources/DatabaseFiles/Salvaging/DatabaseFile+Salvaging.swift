@@ -94,7 +94,7 @@ extension DatabaseFile {
                 // Closing the file takes SQLite's locks away (howtocorrupt.html, 2.2), which guard it against nobody.
                 try DurableFile(at: new).syncContents()
             }
-            guard report.saved > 0 || report.isComplete else { throw nothingToRead(place) }
+            guard report.saved > 0 || !report.mayHaveHadRows else { throw nothingToRead(place) }
             try DurableFile(at: new).syncName()
             try interrupter.check()
             let aside = try replace(place, by: new)
@@ -110,5 +110,13 @@ extension DatabaseFile {
     ) -> MigrationError {
         MigrationError(
             code, at: .file(place.lastPathComponent), problem, remedy: "\(remedy) Nothing was changed.")
+    }
+}
+
+extension SalvageReport {
+    /// True if rows of the app were found, or may be lost.
+    fileprivate var mayHaveHadRows: Bool {
+        unassigned > 0 || hasLostRecord || hasUnusedJournal
+            || tables.contains { $0.name != "sqlite_sequence" && !OwnTables.contains(SQLName($0.name)) }
     }
 }

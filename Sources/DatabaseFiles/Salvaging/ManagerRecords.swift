@@ -104,11 +104,6 @@ struct ManagerRecords {
 }
 
 extension DamagedDatabase {
-    /// Returns true unless the schema is whole, and does not name a table.
-    fileprivate func mayHave(_ table: SQLName) -> Bool {
-        !hasWholeSchema || entries.contains { $0.name == table }
-    }
-
     /// Returns the entries in the tree of a history.
     fileprivate func entries(of tree: DamagedTree) throws -> [(id: Int64, text: String)] {
         try rows(of: tree).compactMap { rowid, record in

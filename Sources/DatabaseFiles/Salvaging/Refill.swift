@@ -113,7 +113,7 @@ struct Refill {
             table.missingPages += missing.count
             table.missingKeys = LostPlaces.keys(of: missing)
             lost[layout.name] = LostPlaces(missing)
-        } else if damaged.entries.contains(where: { $0.name == layout.name }) || !damaged.hasWholeSchema {
+        } else if damaged.mayHave(layout.name) {
             table.missingPages += 1
         }
         tables[name] = table

@@ -32,7 +32,8 @@ public struct SalvageReport: Sendable, Equatable {
 
     /// The tables that had rows, or have lost pages.
     ///
-    /// Definitions that cannot be read count as rows of `sqlite_schema`.
+    /// Definitions that cannot be read count as rows of `sqlite_schema`, and last ids that were given, as those of
+    /// `sqlite_sequence`.
     public internal(set) var tables: [Table] = []
     /// The number of rows that were left because it is unknown which table they belong to.
     public internal(set) var unassigned = 0
