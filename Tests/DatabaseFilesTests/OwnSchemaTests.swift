@@ -119,6 +119,29 @@ struct OwnSchemaTests {
             ])
     }
 
+    @Test(
+        "still needs the migration that its ledger lacks if it lacks the first one, too, and a view is damaged"
+    )
+    func pendingAboveFloor() throws {
+        let all = try schema([
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)", "CREATE TABLE tag(x)",
+            "UPDATE note SET text = upper(text)", "CREATE TABLE other(x)",
+        ])
+        try open { queue in
+            try queue.execute(
+                """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note VALUES (1, 'mine');
+                CREATE TABLE tag(x); CREATE TABLE other(x); CREATE VIEW texts AS SELECT text FROM note;
+                CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+                INSERT INTO schema_migrations VALUES (2), (4)
+                """)
+        }
+        try damage("CREATE VIEW")
+        #expect(try salvage(all).schemaVersion == "4")
+        #expect(try open { try all.migrate($0).applied } == [3])
+        #expect(try rows("note") == ["[id:1 text:\"MINE\"]"])
+    }
+
     @Test("gets rows that migrations insert back on a lost page, whatever has changed their table")
     func seeds() throws {
         let seeded = try schema([
@@ -518,8 +541,10 @@ struct OwnSchemaTests {
         #expect(try rows("note") == ["[id:1 text:\"mine\"]"])
     }
 
-    @Test("needs no migration to run that attaches a database")
-    func attaching() throws {
+    @Test(
+        "needs no migration to run that attaches a database, unless its ledger is lost",
+        arguments: ["", "view", "ledger"])
+    func attaching(damaged: String) throws {
         let other = folder.path("other.sqlite")
         let old = try DatabaseQueue(path: other)
         try old.execute("CREATE TABLE note(x)")
@@ -531,11 +556,32 @@ struct OwnSchemaTests {
         ])
         try open { queue in
             try schema.migrate(queue)
-            try queue.execute("INSERT INTO note VALUES (1, 'mine')")
+            try queue.execute(
+                "INSERT INTO note VALUES (1, 'mine'); CREATE VIEW texts AS SELECT text FROM note")
         }
         try old.execute("INSERT INTO note VALUES ('theirs')")
-        try eraseMagic()
-        #expect(try salvage(schema).schemaVersion == "2")
+        switch damaged {
+        case "view": try damage("CREATE VIEW")
+        case "ledger": try loseLedger()
+        default: try eraseMagic()
+        }
+        if damaged == "ledger" {
+            let error = try #require(throws: MigrationError.self) { try salvage(schema) }
+            #expect(error.code == .undecided)
+            #expect(
+                error.description.hasSuffix(
+                    """
+                    attaches a database, which a trial must not change: only a trial can say what the damaged schema or ledger \
+                    was. Pass salvage(into:) the same migrations, but in the place of this one a migration in Swift that makes \
+                    its tables without the attached database. Nothing was changed.
+                    """))
+            let other = CodeMigration(2, "m2") { _ in }
+            let schema = try SchemaMigrator(migrations: [schema.migrations[0], other])
+            #expect(try salvage(schema).schemaVersion == "2")
+        } else {
+            #expect(try salvage(schema).schemaVersion == "2")
+        }
+        #expect(try open { try schema.migrate($0).applied } == [])
         #expect(try rows("note") == ["[id:1 text:\"mine\"]"])
         #expect(try old.strings("SELECT x FROM note") == ["theirs"])
     }

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationDiagnostics
 import SchemaMigrations
 
 /// The tables that the app's migrations make, version by version, found out in a database in memory.
@@ -109,9 +110,11 @@ struct SchemaHistory {
         if !own.isComplete { history.migrations = try migrations.withoutPending(in: ledger) }
         do {
             try history.replay(first: history.countToReplay(own, ledger), configuration, interrupter)
-        } catch  where own.isComplete && ledger.completeness == .whole {
+        } catch  where own.hasAllTables && ledger.completeness == .whole {
             // The damaged database says by itself what was made there.
             try interrupter.check()
+        } catch let error as MigrationError where error.code == .undecided {
+            throw Self.undecided(error)
         }
         guard
             var entry = try history.sureVersion(own, ledger)
@@ -132,13 +135,23 @@ struct SchemaHistory {
             remedy: remedies.compactMap(\.self).joined(separator: " "))
     }
 
+    private static func undecided(_ error: MigrationError) -> MigrationError {
+        MigrationError(
+            .undecided, at: error.diagnostic.place,
+            "\(error.diagnostic.problem): only a trial can say what the damaged schema or ledger was",
+            remedy: """
+                Pass salvage(into:) the same migrations, but in the place of this one a migration in Swift that makes its tables \
+                without the attached database. Nothing was changed.
+                """, underlyingError: error)
+    }
+
     // MARK: By the ledger
 
     /// Returns the number of migrations to run for what their tables say.
     private func countToReplay(_ own: OwnSchema, _ ledger: SavedLedger) -> Int {
         guard ledger.completeness == .whole else { return migrations.versions.count }
         let applied = Set(ledger.versions)
-        if own.isComplete { return migrations.versions.prefix(while: applied.contains).count }
+        if own.hasAllTables { return migrations.versions.prefix(while: applied.contains).count }
         return migrations.versions.lastIndex(where: applied.contains).map { $0 + 1 }
             ?? migrations.versions.count
     }
@@ -153,7 +166,7 @@ struct SchemaHistory {
             return entries[applied.count - 1]
         }
         // Migrations that are out of order, or a part of one that has merged others, are still to come.
-        guard own.isComplete, let last = applied.last ?? ledger.versions.last else { return nil }
+        guard own.hasAllTables, let last = applied.last ?? ledger.versions.last else { return nil }
         return Entry(version: last, layouts: own.layouts)
     }
 
