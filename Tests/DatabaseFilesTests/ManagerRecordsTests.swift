@@ -180,6 +180,17 @@ struct ManagerRecordsTests {
         try app.expectUnknown { try app.launch("2.0") }
     }
 
+    @Test("say so if their history is lost, as it cannot be made again")
+    func lostHistory() throws {
+        try app.begin()
+        try app.launch("2.0")
+        try pages.erase(pages.root("app_migrations_history"))
+        let report = try app.salvage()
+        #expect(!report.isComplete && !report.hasLostRecord && report.saved == report.found)
+        #expect(report.tables.map(\.name) == ["note", "app_migrations_history"])
+        try expectNoStepAgain()
+    }
+
     @Test("come with their history, from wherever it is", arguments: [false, true])
     func history(losesSchema: Bool) throws {
         try app.begin()

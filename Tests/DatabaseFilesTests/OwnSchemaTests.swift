@@ -119,6 +119,20 @@ struct OwnSchemaTests {
             ])
     }
 
+    @Test("says so if details of its migrations are lost that no migration brings back")
+    func lostDetails() throws {
+        let (first, all) = (try schema(Self.late, besides: 1), try schema(Self.late))
+        try open { queue in
+            try first.migrate(queue)
+            try queue.execute("INSERT INTO note(id, text) VALUES (1, 'mine')")
+        }
+        try pages.erase(pages.root("schema_migrations_details"))
+        let report = try salvage(all)
+        #expect(!report.isComplete && report.saved == report.found)
+        #expect(report.tables.map(\.name) == ["note", "schema_migrations_details"])
+        #expect(try open { try all.migrate($0).applied } == [2])
+    }
+
     @Test(
         "still needs the migration that its ledger lacks if it lacks the first one, too, and a view is damaged"
     )

@@ -19,6 +19,8 @@ struct ManagerRecords {
     private(set) var history: [Int64: String] = [:]
     /// True if the database had records, or may have had some, and not all of them were found.
     private(set) var areLost = false
+    /// True if no entry of the history is lost.
+    private(set) var hasWholeHistory = true
 
     /// Takes the records out of a damaged database.
     ///
@@ -26,7 +28,12 @@ struct ManagerRecords {
     init(takenFrom damaged: inout DamagedDatabase) throws {
         let loose = try takeLoose(&damaged)
         if let tree = damaged.tree(of: Self.historyTable), tree.isTable {
-            for (id, text) in try damaged.entries(of: tree) { history[id] = text }
+            let entries = try damaged.entries(of: tree)
+            for (id, text) in entries { history[id] = text }
+            hasWholeHistory =
+                try entries.count == damaged.rows(of: tree).count && damaged.hasAllRows(of: tree)
+        } else {
+            hasWholeHistory = !damaged.entries.contains { $0.name == Self.historyTable }
         }
         guard damaged.mayHave(Self.table) || damaged.mayHave(Self.mirror) else { return }
         let rooted = try [Self.table, Self.mirror].compactMap { name in
@@ -37,7 +44,7 @@ struct ManagerRecords {
 
     private static let table = SQLName(OwnTables.records)
     private static let mirror = SQLName(OwnTables.mirror)
-    private static let historyTable = SQLName(OwnTables.history)
+    static let historyTable = SQLName(OwnTables.history)
 
     /// Returns true if a table is one of those that are filled from here.
     static func keeps(_ table: SQLName) -> Bool { [Self.table, mirror, historyTable].contains(table) }

@@ -51,6 +51,10 @@ struct Refill {
         let records = try ManagerRecords(takenFrom: &damaged)
         try records.write(db)
         hasLostRecords = records.areLost
+        if !records.hasWholeHistory {
+            let history = ManagerRecords.historyTable
+            tables[history, default: SalvageReport.Table(name: history.text)].missingPages += 1
+        }
         let virtual = try VirtualTable.fetchAll(db)
         let places = places(virtual)
         seeds = seeds.compactMap { rows in
@@ -73,11 +77,19 @@ struct Refill {
         try countLostObjects()
     }
 
-    /// The result without the tables of records, the largest tables first.
+    /// The result, the largest tables first.
+    ///
+    /// A migrator's own tables have no rows of the app. Of these, it has those that nothing makes again, if they have lost something.
     var report: [SalvageReport.Table] {
-        tables.filter { !OwnTables.isOfMigrator($0.key) }.values
-            .filter { $0.found > 0 || $0.missingPages > 0 }
-            .sorted { ($0.found, $1.name) > ($1.found, $0.name) }
+        tables.compactMap { name, table in
+            guard OwnTables.isOfMigrator(name) else { return table }
+            var lost = SalvageReport.Table(name: table.name)
+            let isKept = [OwnTables.details, OwnTables.compatible, ManagerRecords.historyTable].contains(name)
+            lost.missingPages = isKept ? table.missingPages + table.unreadable : 0
+            return lost
+        }
+        .filter { $0.found > 0 || $0.missingPages > 0 }
+        .sorted { ($0.found, $1.name) > ($1.found, $0.name) }
     }
 
     /// SQLite's tables in the new database are its own, and so may be the ledger; records are written before.
