@@ -431,6 +431,27 @@ struct OwnSchemaTests {
         #expect(try rows("note") == ["[id:1 text:\"a\"]", "[id:2 text:\"a\"]"])
     }
 
+    @Test(
+        "keeps a full-text table that is no longer known as one",
+        arguments: ["CREATE", "VIRTUAL", "words USING"])
+    func damagedFullText(damaged: String) throws {
+        let schema = try schema([
+            "CREATE TABLE note(id INTEGER PRIMARY KEY); CREATE VIRTUAL TABLE words USING fts5(text)"
+        ])
+        try open { queue in
+            try schema.migrate(queue)
+            try queue.execute("INSERT INTO note VALUES (1); INSERT INTO words VALUES ('red rose')")
+        }
+        try pages.change { data in
+            let text = try #require(data.range(of: Data("CREATE VIRTUAL TABLE words USING".utf8)))
+            let place = try #require(data.range(of: Data(damaged.utf8), in: text)).lowerBound
+            data[place] = UInt8(ascii: "?")
+        }
+        #expect(try salvage(schema).saved == 2)
+        #expect(
+            try open { try $0.strings("SELECT text FROM words WHERE words MATCH 'rose'") } == ["red rose"])
+    }
+
     @Test("makes no table again that a step has renamed, as a later migration may, where a view is damaged")
     func renamedTableAndView() throws {
         let schema = try schema([

@@ -45,7 +45,9 @@ struct OwnSchema {
 
     /// Returns true if nothing of an object's kind is lost, so that it is not there if the schema does not name it.
     func hasAll(like object: SchemaObject) -> Bool {
-        lostKinds?.contains(Self.kind(object.type, isVirtual: object.isVirtual)) == false
+        // That a table is virtual may be what can no longer be read.
+        let kinds: Set = [object.type, Self.kind(object.type, isVirtual: object.isVirtual)]
+        return lostKinds?.isDisjoint(with: kinds) == true
     }
 }
 
