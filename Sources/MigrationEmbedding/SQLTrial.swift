@@ -24,8 +24,9 @@ package struct SQLTrial {
                 }
                 if !isLast { stop(at: file, "\(typeName) is written in Swift") }
                 return
-            case .sql(let version, _, let sql, _):
+            case .sql(let version, _, let text, _):
                 guard let file = embedded.files[version] else { return }
+                let sql = Self.withoutMark(text)
                 if let word = Self.outside(sql) {
                     stop(at: file, "it contains \(word)")
                     return
@@ -46,6 +47,12 @@ package struct SQLTrial {
         }
     }
 
+    /// Returns the text of a file without a byte order mark, as the migrator runs it.
+    private static func withoutMark(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        return scalars.first == "\u{FEFF}" ? String(scalars.dropFirst()) : text
+    }
+
     private static let settings = [
         "query_only", "writable_schema", "ignore_check_constraints", "legacy_alter_table",
         "recursive_triggers",
@@ -54,22 +61,17 @@ package struct SQLTrial {
 
     /// Runs a file as the migrator does, in a transaction unless the file asks for none.
     private static func run(_ sql: String, in database: SystemSQLite) throws(SystemSQLite.Refusal) {
-        if Redefinition.isAsked(by: sql) { return try Redefinition.run(sql, in: database) }
-        let isInTransaction = !sql.asks(for: "transaction=none")
-        if isInTransaction {
-            // In a transaction, it does nothing (pragma.html): the migrator, too, switches it on before.
-            if enforcesForeignKeys(sql) { try database.run("PRAGMA foreign_keys = 1") }
-            try database.run("BEGIN")
+        let settings = FileSettings(sql)
+        if settings.redefines { return try Redefinition.run(sql, in: database) }
+        // In a transaction, it does nothing (pragma.html): the migrator, too, switches it on before.
+        if settings.enforcesForeignKeys { try database.run("PRAGMA foreign_keys = 1") }
+        guard settings.hasTransaction else {
+            try database.run(sql)
+            return
         }
+        try database.run("BEGIN")
         try database.run(sql)
-        if isInTransaction { try database.run("COMMIT") }
-    }
-
-    /// Returns true if a file asks for immediate foreign keys, in a comment or as its first statement.
-    private static func enforcesForeignKeys(_ sql: String) -> Bool {
-        let pragma = /PRAGMA\s+(main\s*\.\s*)?foreign_keys\s*[=(]\s*['"]?(1|on|true|yes)\b/.ignoresCase()
-        return sql.asks(for: "foreign-keys=immediate")
-            || SystemSQLite.withoutLeadingComments(sql).prefixMatch(of: pragma) != nil
+        try database.run("COMMIT")
     }
 
     /// Returns the word with which a file reaches beyond a database in memory.

@@ -95,7 +95,7 @@ final class SystemSQLite {
                 length = (tail ?? start) - start
                 return nil
             }
-            if let failure { throw refusal(offset + max(Int(failure), 0), isExact: failure >= 0, bytes) }
+            if let failure { throw refusal(offset + max(Int(failure), 0), isExact: failure >= 0, sql) }
             defer { _ = finalize(statement) }
             guard statement != nil else { return rows }
             var code = step(statement)
@@ -105,7 +105,7 @@ final class SystemSQLite {
                 )
                 code = step(statement)
             }
-            guard code == Self.done else { throw refusal(offset, isExact: false, bytes) }
+            guard code == Self.done else { throw refusal(offset, isExact: false, sql) }
             offset += length
         }
         return rows
@@ -114,36 +114,8 @@ final class SystemSQLite {
     private static let row: Int32 = 100
     private static let done: Int32 = 101
 
-    private func refusal(_ offset: Int, isExact: Bool, _ bytes: ContiguousArray<CChar>) -> Refusal {
+    private func refusal(_ offset: Int, isExact: Bool, _ sql: String) -> Refusal {
         let text = message(database).map { String(cString: $0) } ?? "SQLite refuses it"
-        return Refusal(message: text, offset: isExact ? offset : Self.start(of: offset, bytes))
-    }
-
-    /// Returns a text from its first token on.
-    static func withoutLeadingComments(_ sql: String) -> Substring {
-        Substring(sql.utf8.dropFirst(start(of: 0, sql.utf8CString)))
-    }
-
-    /// Returns the offset of the first token, after blanks and comments.
-    private static func start(of offset: Int, _ bytes: ContiguousArray<CChar>) -> Int {
-        var index = offset
-        func byte(_ index: Int) -> UInt8 { index < bytes.count ? UInt8(bitPattern: bytes[index]) : 0 }
-        while byte(index) != 0 {
-            if byte(index) <= 0x20 || byte(index) == UInt8(ascii: ";") {
-                index += 1
-            } else if byte(index) == UInt8(ascii: "-"), byte(index + 1) == UInt8(ascii: "-") {
-                while byte(index) != 0, byte(index) != UInt8(ascii: "\n") { index += 1 }
-            } else if byte(index) == UInt8(ascii: "/"), byte(index + 1) == UInt8(ascii: "*") {
-                while byte(index) != 0,
-                    byte(index) != UInt8(ascii: "*") || byte(index + 1) != UInt8(ascii: "/")
-                {
-                    index += 1
-                }
-                index = min(index + 2, bytes.count - 1)
-            } else {
-                break
-            }
-        }
-        return index
+        return Refusal(message: text, offset: isExact ? offset : Preamble(sql, from: offset).end)
     }
 }

@@ -101,6 +101,68 @@ struct SQLTrialTests {
     }
 
     @Test(
+        "with the settings before the first statement, whatever other comments stand there",
+        arguments: [
+            "\u{FEFF}", "/* why\n create it */\n", "-- Create the new definition.\r\n", "/*\n * CREATE\n **/ ",
+            "-- migrations: compatible\n;",
+        ])
+    func header(opening: String) async throws {
+        let tables = """
+            CREATE TABLE author(id INTEGER PRIMARY KEY, name); CREATE TABLE book(author REFERENCES author(id));
+            """
+        let redefining = try EmbedTool([
+            "1_a.sql": tables,
+            "2_b.sql":
+                "\(opening)-- migrations: redefine\nCREATE TABLE author(id INTEGER PRIMARY KEY, name NOT NULL);",
+        ])
+        #expect(try await redefining().errors == "")
+        let immediate = try EmbedTool([
+            "1_a.sql": tables,
+            "2_b.sql":
+                "\(opening)-- migrations: foreign-keys=immediate\nINSERT INTO book VALUES (1);",
+        ])
+        #expect(try await immediate().errors.contains("FOREIGN KEY constraint failed"))
+        let alone = try EmbedTool([
+            "1_a.sql": tables,
+            "2_b.sql": "\(opening)-- migrations: transaction=none\nBEGIN;",
+        ])
+        #expect(try await alone().errors == "")
+    }
+
+    @Test(
+        "without the settings in other comments",
+        arguments: ["/*\n-- migrations: redefine\n*/", "-- no migrations: redefine"])
+    func otherComments(opening: String) async throws {
+        let tool = try EmbedTool(["1_a.sql": "\(opening)\nCREATE TABLE author(id INTEGER PRIMARY KEY);"])
+        #expect(try await tool().errors == "")
+    }
+
+    @Test("and counts a line without its byte order mark")
+    func mark() async throws {
+        let tool = try EmbedTool(["1_a.sql": "\u{FEFF}SELECT nothing;"])
+        #expect(try await tool().errors.contains("1_a.sql:1:8: error: no such column: nothing"))
+    }
+
+    @Test("and redefines a table without losing the last key of AUTOINCREMENT")
+    func autoincrement() async throws {
+        let tool = try EmbedTool([
+            "1_a.sql": """
+            CREATE TABLE book(id INTEGER PRIMARY KEY AUTOINCREMENT, title);
+            INSERT INTO book VALUES (3, 'x'), (7, 'y'); DELETE FROM book WHERE id = 7;
+            """,
+            "2_b.sql": """
+            -- migrations: redefine
+            CREATE TABLE Book(id INTEGER PRIMARY KEY AUTOINCREMENT, title NOT NULL);
+            """,
+            "3_c.sql": """
+            INSERT INTO book(title) VALUES ('z'); CREATE TABLE cover(book CHECK (book IN (3, 8)));
+            INSERT INTO cover SELECT id FROM book;
+            """,
+        ])
+        #expect(try await tool().errors == "")
+    }
+
+    @Test(
         "up to what it cannot run, and says so",
         arguments: [
             (
