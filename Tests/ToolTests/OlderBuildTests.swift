@@ -75,8 +75,15 @@ struct OlderBuildTests {
         #expect(try tool.strings("SELECT name FROM pragma_table_info('book')") == ["id", "title", "year"])
     }
 
+    /// Empty before SQLite 3.43, which has no `timediff`.
+    private static let timeDifferences = ["'now', '2001-01-01'", "'2001-01-01', 'now'"].map {
+        "INSERT INTO book(title) VALUES (timediff(\($0)))"
+    }.filter { _ in
+        (try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT timediff('now', 'now')") }) != nil
+    }
+
     @Test(
-        "does not freeze the day, or what chance has given, for every later install",
+        "does not freeze the day, the computer, or what chance has given, for every later install",
         arguments: [
             "INSERT INTO book(title) VALUES (date('now'))",
             "INSERT INTO book(title) VALUES (CURRENT_TIMESTAMP)",
@@ -86,7 +93,12 @@ struct OlderBuildTests {
             "INSERT INTO book(title) VALUES (abs(random()) % 3)",
             "CREATE TABLE one(x); INSERT INTO one SELECT value FROM json_each('[1,2,3]') ORDER BY random() LIMIT 1",
             "CREATE TABLE log(x, at DEFAULT (datetime('now'))); INSERT INTO log(x) VALUES (1)",
-        ])
+            "INSERT INTO book(title) VALUES (strftime('%Y', 'subsec'))",
+            "INSERT INTO book(title) VALUES (date('2020-06-01 12:00:00', 'LocalTime'))",
+            "INSERT INTO book(title) VALUES (strftime('%d', '2020-06-01', 'utc'))",
+            "INSERT INTO book(title) VALUES (sqlite_version())",
+            "INSERT INTO book(title) SELECT 'x' WHERE sqlite_version() >= '3.38.0'",
+        ] + Self.timeDifferences)
     func today(_ sql: String) async throws {
         var files = Self.main
         files["4_today.sql"] = "\(sql);"
@@ -95,7 +107,8 @@ struct OlderBuildTests {
             let run = try await tool(arguments)
             #expect(run.status == 1)
             #expect(
-                run.errors.contains("What the migrations make depends on the day or on chance: table"),
+                run.errors.contains(
+                    "What the migrations make depends on the day, on the computer or on chance: table"),
                 "\(run)")
         }
         #expect(try tool.folder.file("Migrations").contents().count == 4)
@@ -119,6 +132,7 @@ struct OlderBuildTests {
         files["4_days.sql"] = """
             CREATE TABLE log(x, at TEXT DEFAULT (datetime('now')), on_ TEXT DEFAULT CURRENT_DATE);
             INSERT INTO log VALUES (date('2024-02-03', '+1 day'), strftime('%Y', '2001-01-01'), 'now');
+            INSERT INTO log VALUES (datetime('2001-01-01', 'localtime', 'utc'), strftime('utc', 0), 'localtime');
             UPDATE book SET year = strftime('%Y', 'now') WHERE title = 'none';
             CREATE TRIGGER t AFTER INSERT ON log BEGIN DELETE FROM log WHERE at < date('now', '-1 year'); END;
             CREATE INDEX i ON log(date(x));

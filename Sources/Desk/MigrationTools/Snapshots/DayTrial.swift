@@ -4,18 +4,35 @@ import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
 
-/// A trial of whether migrations make the same database on every day, whatever `random()` and the app's functions return.
+/// A trial of whether migrations make the same database on every day and device, whatever `random()` and the app's functions
+/// return.
 ///
 /// A snapshot or a baseline would keep what they make today for every later install. The migrations run on two days that are
-/// years apart, and once for each stand-in for a function, which returns something else then. What SQLite computes when the app
-/// uses the database, such as a column's default, is not affected.
+/// years apart, in two time zones, and once for each stand-in for a function, which returns something else then. What SQLite
+/// computes when the app uses the database, such as a column's default, is not affected.
 struct DayTrial {
     private let migrator: SchemaMigrator
     private let configuration: Configuration
     private let standIns: StandIns
     private let progress: Progress?
 
-    private static let days = ["2001-02-03 04:05:06.789", "2034-11-12 13:14:15.678"]
+    /// When and where the migrations run.
+    private struct Surroundings {
+        let now: String
+        /// The hours that are added to UTC for the local time.
+        let zone: Int
+        /// The version of SQLite.
+        let version: String
+        /// The bits that are inverted in a random number.
+        let inverted: UInt64
+    }
+
+    private static let first = Surroundings(
+        now: "2001-02-03 04:05:06.789", zone: -12, version: "3.0.0", inverted: 0)
+    // Where one has a random number, the other has its complement: another sign, another remainder, the reverse order. The zones
+    // are more than a day apart, so each time has another date.
+    private static let second = Surroundings(
+        now: "2034-11-12 13:14:15.678", zone: 14, version: "3.999.0", inverted: .max)
 
     /// - Parameter configuration: the one for databases in memory, with the stand-ins.
     init(
@@ -30,13 +47,12 @@ struct DayTrial {
 
     /// - Throws: `MigrationError`, if the databases differ.
     func check() throws {
-        // Where one day has a number, the other has its complement: another sign, another remainder, the reverse order.
-        let contents = try contents(adding: Self.functions(Self.days[0]))
-        let others = try self.contents(adding: Self.functions(Self.days[1], complement: .max))
+        let contents = try contents(adding: Self.functions(Self.first))
+        let others = try self.contents(adding: Self.functions(Self.second))
         try refuse(
             contents.differences(from: others, calling: "one day", "another"),
-            "depends on the day or on chance",
-            "get the values of today")
+            "depends on the day, on the computer or on chance",
+            "get the values of this computer today")
         for standIn in standIns.used where standIn.kind == .function {
             try refuse(
                 differences(of: contents, from: standIn), "depends on \(standIn.title) of the app",
@@ -48,7 +64,7 @@ struct DayTrial {
     private func differences(of contents: DatabaseContents, from standIn: StandIn) throws -> [String] {
         do {
             let others = try self.contents(
-                adding: Self.functions(Self.days[0]) + [standIn.function(isOther: true)], checking: false)
+                adding: Self.functions(Self.first) + [standIn.function(isOther: true)], checking: false)
             return contents.differences(from: others, calling: "one result", "another")
         } catch let error as MigrationError {
             return ["with another result, \(error.message)"]
@@ -79,9 +95,10 @@ struct DayTrial {
                 """)
     }
 
-    /// SQLite's functions of time and chance, as they are at a moment.
-    private static func functions(_ now: String, complement: UInt64 = 0) throws -> [DatabaseFunction] {
+    /// SQLite's functions of time, place and chance.
+    private static func functions(_ surroundings: Surroundings) throws -> [DatabaseFunction] {
         let sqlite = try DatabaseQueue()
+        let now = surroundings.now.databaseValue
         @Sendable func value(_ name: String, _ arguments: [DatabaseValue]) throws -> DatabaseValue {
             let marks = arguments.map { _ in "?" }.joined(separator: ", ")
             return try sqlite.unsafeReentrantRead {
@@ -89,34 +106,48 @@ struct DayTrial {
                     $0, sql: "SELECT \(name)(\(marks))", arguments: StatementArguments(arguments)) ?? .null
             }
         }
-        // lang_datefunc.html: `now` is the present, and so is a time that is left out.
+        // lang_datefunc.html: a format, one time or two, and what modifies it. A time that is left out is the present.
         let names = ["date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"]
         let ofTime = names.map { name in
-            DatabaseFunction(name, pure: true) { arguments in
-                var arguments = arguments.map { $0.atMoment(now) }
-                let format = name == "strftime" ? 1 : 0
-                if arguments.count <= format { arguments.append(now.databaseValue) }
+            let times = name == "strftime" ? 1...1 : name == "timediff" ? 0...1 : 0...0
+            return DatabaseFunction(name, pure: true) { arguments in
+                var arguments = arguments.enumerated().map { place, argument in
+                    place > times.upperBound
+                        ? argument.inZone(surroundings.zone)
+                        : times.contains(place) && argument.isNow ? now : argument
+                }
+                if arguments.count <= times.lowerBound { arguments.append(now) }
                 return try value(name, arguments)
             }
         }
-        let constants = [
+        let ofMoment = [
             ("current_date", "date"), ("current_time", "time"), ("current_timestamp", "datetime"),
         ]
         .map { name, function in
-            DatabaseFunction(name, argumentCount: 0, pure: true) { _ in
-                try value(function, [now.databaseValue])
-            }
+            DatabaseFunction(name, argumentCount: 0, pure: true) { _ in try value(function, [now]) }
+        }
+        let ofVersion = ["sqlite_version", "sqlite_source_id"].map { name in
+            DatabaseFunction(name, argumentCount: 0, pure: true) { _ in surroundings.version }
         }
         let chance = Locked(RandomNumbers(seed: 0))
-        return ofTime + constants
-            + DatabaseFunction.random { chance.withLock { $0.next() } ^ complement }
+        return ofTime + ofMoment + ofVersion
+            + DatabaseFunction.random { chance.withLock { $0.next() } ^ surroundings.inverted }
     }
 }
 
 extension DatabaseValue {
-    /// The value, or the moment if it stands for the present.
-    fileprivate func atMoment(_ now: String) -> DatabaseValue {
-        guard let text = String.fromDatabaseValue(self), text.lowercased() == "now" else { return self }
-        return now.databaseValue
+    /// True if the value is the present as a time: since SQLite 3.42, `subsec` is that, too.
+    fileprivate var isNow: Bool {
+        String.fromDatabaseValue(self).map { ["now", "subsec", "subsecond"].contains($0.lowercased()) }
+            ?? false
+    }
+
+    /// The value, or if it modifies a time by the computer's zone, as that would do in another one.
+    fileprivate func inZone(_ hours: Int) -> DatabaseValue {
+        switch String.fromDatabaseValue(self)?.lowercased() {
+        case "localtime": "\(hours) hours".databaseValue
+        case "utc": "\(-hours) hours".databaseValue
+        default: self
+        }
     }
 }
