@@ -130,7 +130,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "MigrationEmbedding", dependencies: ["CMigrationSystem", "MigrationDiagnostics"],
+            name: "MigrationEmbedding", dependencies: ["MigrationDiagnostics"],
             swiftSettings: settings),
         .executableTarget(
             name: "embed-migrations", dependencies: ["MigrationDiagnostics", "MigrationEmbedding"],

@@ -22,10 +22,6 @@ int64_t app_migrations_changed(const void *status) {
     return (int64_t)((uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec);
 }
 
-void app_migrations_configure(void *sqlite3_db_config, void *connection, int setting, int value) {
-    ((int (*)(void *, int, ...))sqlite3_db_config)(connection, setting, value, (int *)0);
-}
-
 int app_migrations_create(const char *path, int flags, int mode) {
 #if defined(__APPLE__) && TARGET_OS_IPHONE
     // sys/cprotect.h of the kernel: class C is completeUntilFirstUserAuthentication.

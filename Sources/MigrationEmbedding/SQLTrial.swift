@@ -11,53 +11,39 @@ package struct SQLTrial {
     /// The file in a folder that switches the trial off.
     package static let switchName = ".unchecked-sql"
 
-    /// The first file after which foreign keys are broken, as long as they are.
-    private var breach: (refusal: SystemSQLite.Refusal, sql: String, file: URL, isChecked: Bool)?
-
     /// Runs the migrations, oldest first, up to the first that cannot be run here.
     package init(_ embedded: EmbeddedMigrations, in folder: URL) {
         guard !FileManager.default.fileExists(atPath: folder.appendingPathComponent(Self.switchName).path),
             let database = SystemSQLite()
         else { return }
-        migrations: for (index, migration) in embedded.migrations.enumerated() {
+        for (index, migration) in embedded.migrations.enumerated() {
             switch migration {
             case .code(_, let typeName, let file):
                 let isLast = embedded.migrations[index...].allSatisfy {
                     if case .code = $0 { true } else { false }
                 }
                 if !isLast { stop(at: file, "\(typeName) is written in Swift") }
-                break migrations
+                return
             case .sql(let version, _, let text, _):
-                guard let file = embedded.files[version], run(Self.withoutMark(text), file, in: database)
-                else { return }
+                guard let file = embedded.files[version] else { return }
+                let sql = Self.withoutMark(text)
+                if let word = Self.outside(sql) {
+                    stop(at: file, "it contains \(word)")
+                    return
+                }
+                do throws(SystemSQLite.Refusal) {
+                    // Each file begins with the settings of the connection, whatever the one before has set.
+                    try database.run(Self.settings)
+                    try Self.run(sql, in: database)
+                } catch {
+                    if Self.isAboutTheComputer(error.message) {
+                        stop(at: file, error.message)
+                    } else {
+                        fail(error, sql, file)
+                    }
+                    return
+                }
             }
-        }
-        // Only now: the migrator checks several files at once, so a later one may bring what is missing.
-        if let breach, breach.isChecked { fail(breach.refusal, breach.sql, breach.file) }
-    }
-
-    /// Runs a file; returns false if it cannot be run.
-    private mutating func run(_ sql: String, _ file: URL, in database: SystemSQLite) -> Bool {
-        if let word = Self.outside(sql) {
-            stop(at: file, "it contains \(word)")
-            return false
-        }
-        do throws(SystemSQLite.Refusal) {
-            // Each file begins with the settings of the connection, whatever the one before has set.
-            try database.run(Self.settings)
-            let settings = FileSettings(sql)
-            try Self.run(sql, settings, in: database)
-            breach = Self.brokenKey(in: database).map {
-                breach ?? ($0, sql, file, settings.checksForeignKeys)
-            }
-            return true
-        } catch {
-            if Self.isAboutTheComputer(error.message) {
-                stop(at: file, error.message)
-            } else {
-                fail(error, sql, file)
-            }
-            return false
         }
     }
 
@@ -74,9 +60,8 @@ package struct SQLTrial {
     ].map { "PRAGMA \($0) = 0;" }.joined()
 
     /// Runs a file as the migrator does, in a transaction unless the file asks for none.
-    private static func run(
-        _ sql: String, _ settings: FileSettings, in database: SystemSQLite
-    ) throws(SystemSQLite.Refusal) {
+    private static func run(_ sql: String, in database: SystemSQLite) throws(SystemSQLite.Refusal) {
+        let settings = FileSettings(sql)
         if settings.redefines { return try Redefinition.run(sql, in: database) }
         // In a transaction, it does nothing (pragma.html): the migrator, too, switches it on before.
         if settings.enforcesForeignKeys { try database.run("PRAGMA foreign_keys = 1") }
@@ -87,19 +72,6 @@ package struct SQLTrial {
         try database.run("BEGIN")
         try database.run(sql)
         try database.run("COMMIT")
-    }
-
-    /// Returns why the migrator would refuse the rows or the foreign keys of a database.
-    private static func brokenKey(in database: SystemSQLite) -> SystemSQLite.Refusal? {
-        do throws(SystemSQLite.Refusal) {
-            return try database.run("PRAGMA main.foreign_key_check").first.map {
-                SystemSQLite.Refusal(
-                    message: "a row of table \($0[0]) refers to no row of \($0[2]) after the file", offset: 0)
-            }
-        } catch {
-            return isAboutTheComputer(error.message)
-                ? nil : SystemSQLite.Refusal(message: error.message, offset: 0)
-        }
     }
 
     /// Returns the word with which a file reaches beyond a database in memory.

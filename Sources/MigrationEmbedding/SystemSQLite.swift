@@ -1,4 +1,3 @@
-import CMigrationSystem
 import Foundation
 
 /// A database in memory, by the SQLite of the computer that builds.
@@ -70,11 +69,6 @@ final class SystemSQLite {
         // SQLITE_OPEN_READWRITE, _CREATE and _MEMORY
         guard open(":memory:", &database, 0x2 | 0x4 | 0x80, nil) == 0, let database else { return nil }
         self.database = database
-        // As GRDB sets them by default: SQLITE_DBCONFIG_DQS_DML and _DDL, so that no name in double quotes is a text.
-        guard let configure = dlsym(library, "sqlite3_db_config") else { return }
-        for setting: Int32 in [1013, 1014] {
-            app_migrations_configure(configure, UnsafeMutableRawPointer(database), setting, 0)
-        }
     }
 
     deinit {

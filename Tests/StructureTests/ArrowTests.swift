@@ -24,7 +24,7 @@ private let modules: [(folder: String, name: String, imports: Set<String>)] = {
         ("Sources", "DatabaseBatches", core.union(["SchemaMigrations"])),
         ("Sources", "DatabaseFiles", core.union(["GRDBMigrations", "SchemaMigrations"])),
         ("Sources", "GRDBMigrations", core.union(["SchemaMigrations"])),
-        ("Sources", "MigrationEmbedding", ["CMigrationSystem", "MigrationDiagnostics"]),
+        ("Sources", "MigrationEmbedding", ["MigrationDiagnostics"]),
     ]
 }()
 

@@ -26,8 +26,6 @@ public enum Products {
         let manifest = try String(
             contentsOf: scratch.appendingPathComponent("\(products.lastPathComponent).yaml"), encoding: .utf8)
         let maps = Set(manifest.matches(of: /"(-fmodule-map-file=[^"]+)"/).map { String($0.1) })
-            // The plugin's tool is built apart, with a module of the same name.
-            .filter { !$0.contains("-tool.build/") }
         return ["-I", products.appendingPathComponent("Modules").path]
             + maps.sorted().flatMap { ["-Xcc", $0] }
     }

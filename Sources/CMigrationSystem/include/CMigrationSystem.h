@@ -24,10 +24,6 @@ int app_migrations_protect(const char *path, const char *folder);
 /// @param status what `stat` has filled in.
 int64_t app_migrations_changed(const void *status);
 
-/// Sets a setting of a connection to SQLite by `sqlite3_db_config`, which has to be loaded, since it need not be linked. Swift
-/// cannot call it: the number of its arguments varies.
-void app_migrations_configure(void *sqlite3_db_config, void *connection, int setting, int value);
-
 #if defined(__linux__)
 /// Writes out everything that was written on the file system of an open file. 0, or -1 with errno set.
 int app_migrations_syncfs(int file_descriptor);

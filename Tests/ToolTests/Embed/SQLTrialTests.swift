@@ -26,19 +26,6 @@ struct SQLTrialTests {
                 ],
                 "1_a.sql:3:36: error: NOT NULL constraint failed: a.x."
             ),
-            (
-                [
-                    "1_a.sql": "CREATE TABLE author(id INTEGER PRIMARY KEY);",
-                    "2_b.sql":
-                        "CREATE TABLE book(author REFERENCES author(id)); INSERT INTO book VALUES (5);",
-                    "3_c.sql": "SELECT 1;",
-                ],
-                "2_b.sql:1:1: error: a row of table book refers to no row of author after the file."
-            ),
-            (
-                ["1_a.sql": "CREATE TABLE author(name); CREATE TABLE book(author REFERENCES author(name));"],
-                "1_a.sql:1:1: error: foreign key mismatch - \"book\" referencing \"author\"."
-            ),
         ] as [([String: String], String)])
     func error(files: [String: String], message: String) async throws {
         let tool = try EmbedTool(files)
@@ -83,7 +70,7 @@ struct SQLTrialTests {
             """,
             "2_b.sql": """
             CREATE TABLE writer(id INTEGER PRIMARY KEY); CREATE VIEW writers AS SELECT id FROM writer;
-            ALTER TABLE writer RENAME TO author; INSERT INTO author SELECT 1; SELECT * FROM writers;
+            ALTER TABLE writer RENAME TO author; SELECT * FROM writers;
             """,
             "3_c.sql": "-- migrations: transaction=none\nPRAGMA user_version = 2;",
         ])
@@ -113,37 +100,10 @@ struct SQLTrialTests {
         #expect(try await refused().errors.contains("FOREIGN KEY constraint failed"))
     }
 
-    @Test("without taking a name in double quotes for a text")
-    func doubleQuotes() async throws {
-        let tool = try EmbedTool(["1_a.sql": "CREATE TABLE a(x);\nINSERT INTO a VALUES (\"hello\");"])
-        #expect(try await tool().errors.contains("1_a.sql:2:23: error: no such column: hello"))
-    }
-
-    @Test(
-        "and lets rows refer to no others where the migrator does",
-        arguments: [
-            // A later file brings what is missing.
-            ["2_b.sql": "INSERT INTO book VALUES (5);", "3_c.sql": "INSERT INTO author VALUES (5);"],
-            ["2_b.sql": "-- migrations: foreign-keys=unchecked\nINSERT INTO book VALUES (5);"],
-            ["2_b.sql": "-- migrations: transaction=none\nINSERT INTO book VALUES (5);"],
-            // What the build does not run may bring it.
-            ["2_b.sql": "INSERT INTO book VALUES (5);", "3_c.sql": "SELECT add_authors();"],
-        ])
-    func orphans(files: [String: String]) async throws {
-        let tables = """
-            CREATE TABLE author(id INTEGER PRIMARY KEY); CREATE TABLE book(author REFERENCES author(id));
-            """
-        let tool = try EmbedTool(files.merging(["1_a.sql": tables]) { first, _ in first })
-        let run = try await tool()
-        #expect(!run.errors.contains("error:"))
-        #expect(run.status == 0)
-    }
-
     @Test(
         "with the settings before the first statement, whatever other comments stand there",
         arguments: [
-            "\u{FEFF}", "/* why\n create it */\n", "-- Create the new definition.\r\n",
-            "/*\n * CREATE\n **/ ",
+            "\u{FEFF}", "/* why\n create it */\n", "-- Create the new definition.\r\n", "/*\n * CREATE\n **/ ",
             "-- migrations: compatible\n;",
         ])
     func header(opening: String) async throws {
@@ -179,8 +139,8 @@ struct SQLTrialTests {
 
     @Test("and counts a line without its byte order mark")
     func mark() async throws {
-        let tool = try EmbedTool(["1_a.sql": "\u{FEFF}SELECT author;"])
-        #expect(try await tool().errors.contains("1_a.sql:1:8: error: no such column: author"))
+        let tool = try EmbedTool(["1_a.sql": "\u{FEFF}SELECT nothing;"])
+        #expect(try await tool().errors.contains("1_a.sql:1:8: error: no such column: nothing"))
     }
 
     @Test("and redefines a table without losing the last key of AUTOINCREMENT")
