@@ -253,38 +253,6 @@ struct SalvagedVersionTests {
         #expect(report.schemaVersion == "1")
     }
 
-    @Test(
-        "is what two of three places say",
-        arguments: [
-            (["sqlite_autoindex_schema_migrations_1"], "1"),
-            (["sqlite_autoindex_schema_migrations_1", "schema_migrations_details"], "2"),
-        ])
-    func contradiction(newer: [String], version: String) throws {
-        let schema = try SchemaMigrator(migrations: [
-            SQLMigration(version: 1, name: "a", sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"),
-            SQLMigration(version: 2, name: "b", sql: "UPDATE note SET text = upper(text)"),
-        ])
-        let queue = try DatabaseQueue(path: path)
-        try schema.migrate(queue, upTo: 1)
-        try queue.execute("INSERT INTO note VALUES (1, 'mine')")
-        try queue.close()
-        let before = try pages.read()
-        let later = try DatabaseQueue(path: path)
-        try schema.migrate(later)
-        try later.close()
-        let after = try pages.read()
-        try pages.change { data in
-            data = before
-            for place in try newer.map(pages.root).map(pages.range) {
-                data.replaceSubrange(place, with: after[place])
-            }
-        }
-        #expect(try DatabaseFile(path: path).salvage(into: schema).schemaVersion == version)
-        let salvaged = try DatabaseQueue(path: path)
-        #expect(try schema.migrate(salvaged).applied == (version == "1" ? [2] : []))
-        try salvaged.close()
-    }
-
     @Test("does not run past a step that reads what a later migration drops")
     func stepBetweenMigrations() throws {
         let files: [(SchemaVersion, String)] = [

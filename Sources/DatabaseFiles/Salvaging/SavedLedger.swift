@@ -43,19 +43,13 @@ struct SavedLedger {
         completeness = rows.isEmpty ? .partial : traces.map(\.completeness).max() ?? .partial
     }
 
-    /// Removes unknown versions that not every whole place names, and of three places, known ones that a single one names:
-    /// another table's page may be in one of them.
-    ///
-    /// Of two places, one may be older, so known versions of either count: no migration runs twice.
+    /// Removes unknown versions that not every whole place names: another table's page may be in one of them.
     private static func removeForeign(from traces: inout [Trace], _ migrations: any MigrationSet) throws {
-        let places = traces.filter { $0.isRooted && $0.completeness > .partial }
-        let whole = places.filter { $0.completeness == .whole }
+        let whole = traces.filter { $0.isRooted && $0.completeness == .whole }
         guard whole.count > 1 else { return }
         let all = Set(traces.flatMap(\.rows.keys))
-        let known = try migrations.known(among: all)
-        let foreign = all.filter { version in
-            guard known.contains(version) else { return whole.contains { $0.rows[version] == nil } }
-            return places.count > 2 && places.count { $0.rows[version] != nil } == 1
+        let foreign = try all.subtracting(migrations.known(among: all)).filter { version in
+            whole.contains { $0.rows[version] == nil }
         }
         for index in traces.indices {
             traces[index].rows = traces[index].rows.filter { !foreign.contains($0.key) }
