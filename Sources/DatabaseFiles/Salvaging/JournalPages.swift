@@ -59,27 +59,23 @@ extension JournalPages {
         while true {
             let frame = try file.read(at: offset, count: step)
             // The salts of another checkpoint end the log, and so does the first frame that was not written in full.
-            guard frame.count == step, header.isOfLog(frame) else {
-                isCut = try stride(from: offset, to: file.size, by: step).contains { offset in
-                    let frame = try file.read(at: offset, count: LogHeader.frameCount)
-                    return header.isOfLog(frame) && frame.uint32(4) ?? 0 > 0
-                }
-                break
-            }
+            guard frame.count == step, header.isOfLog(frame) else { break }
             sum.add(frame[..<8])
             sum.add(frame[LogHeader.frameCount...])
             guard sum.matches(frame, at: 16), let number = frame.uint32(0), let commit = frame.uint32(4),
                 number > 0
-            else {
-                isCut = true
-                break
-            }
+            else { break }
             open[number] = Place(file: file, offset: offset + LogHeader.frameCount)
             if commit > 0 {
                 committed.merge(open) { $1 }
                 (count, open) = (commit, [:])
             }
             offset += step
+        }
+        // A transaction that was not completed may have frames with wrong checksums, but none that commits.
+        isCut = try stride(from: offset, to: file.size, by: step).contains { offset in
+            let frame = try file.read(at: offset, count: LogHeader.frameCount)
+            return header.isOfLog(frame) && frame.uint32(4) ?? 0 > 0
         }
         guard count > 0 else { return nil }
         (pageSize, pageCount, places) = (size, count, committed.filter { $0.key <= count })

@@ -32,7 +32,7 @@ extension Refill {
             let index = DamagedDatabase.Entry(object)
             if try !db.has(index) { try make(index) }
         }
-        layouts = try TableLayout.fetchAll(db).map { version.completing($0, besides: schema.layouts) }
+        layouts = try TableLayout.fetchAll(db).map(version.completing)
     }
 
     /// Makes an object, unless another one of the new database keeps it from being made.

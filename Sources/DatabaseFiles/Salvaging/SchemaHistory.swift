@@ -28,14 +28,9 @@ struct SchemaHistory {
         var migrations: (any MigrationSet)?
 
         /// Returns a table's layout with what is known of shorter rows.
-        ///
-        /// A baseline makes all columns at once, and so do migrations that have merged others or were adopted, although rows may be
-        /// shorter. So their number counts only where the damaged schema does not say which tables there are: then it tells
-        /// tables apart.
-        func completing(_ layout: TableLayout, besides own: [TableLayout]) -> TableLayout {
-            let known =
-                own.contains { $0.name == layout.name }
-                ? nil : layouts.first { $0.name == layout.name && $0.isIndex == layout.isIndex }
+        func completing(_ layout: TableLayout) -> TableLayout {
+            let known = layouts.first { $0.name == layout.name && $0.isIndex == layout.isIndex }
+            // One that no migration makes may have got columns.
             return layout.withFewest(known?.fewestColumns ?? layout.fewestAtFirst)
         }
     }
@@ -167,7 +162,14 @@ struct SchemaHistory {
         }
         // Migrations that are out of order, or a part of one that has merged others, are still to come.
         guard own.hasAllTables, let last = applied.last ?? ledger.versions.last else { return nil }
-        return Entry(version: last, layouts: own.layouts)
+        return Entry(version: last, layouts: own.layouts.map(withFewestColumns))
+    }
+
+    private func withFewestColumns(_ layout: TableLayout) -> TableLayout {
+        let known = entries.flatMap(\.layouts).filter {
+            $0.name == layout.name && $0.isIndex == layout.isIndex
+        }
+        return layout.withFewest(known.map(\.fewestColumns).min() ?? layout.fewestAtFirst)
     }
 
     // MARK: What is no migration's

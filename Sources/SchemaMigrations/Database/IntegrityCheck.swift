@@ -15,8 +15,8 @@ package struct IntegrityCheck {
 
     /// A text for each value that a constraint forbids.
     ///
-    /// Such a row is no damage: it may be older than the constraint. Where a damaged page holds such a value, SQLite finds
-    /// something else, too.
+    /// Such a row counts as no damage: it may be older than the constraint. Where a page is damaged, SQLite mostly finds something
+    /// else, too; but a single changed bit can make a number null.
     package let forbiddenValues: [String]
 
     /// Checks a database.
