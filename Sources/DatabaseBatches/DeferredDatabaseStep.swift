@@ -21,7 +21,7 @@ struct DeferredDatabaseStep: BatchWork {
             return try isNeededAgain()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             // Without a function, say, the step fails and tells why, and what it reads stays.
-            return !error.isAboutMissingData
+            return !error.isAboutMissingData && !error.isAboutMissingColumn
         } catch let error as MigrationError where error.code == .stepFailed {
             return false
         }

@@ -64,6 +64,9 @@ extension Error {
     /// has stopped it.
     package var isOwnFailure: Bool { Obstacle(self) == nil && !(self is CancellationError) }
 
+    /// True if a table lacks a column.
+    var isAboutMissingColumn: Bool { (self as? any SystemError)?.isAboutMissingColumn == true }
+
     /// True if there is nothing yet to read.
     var isAboutMissingData: Bool {
         switch self {

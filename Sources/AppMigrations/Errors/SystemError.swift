@@ -21,8 +21,11 @@ package protocol SystemError: Error {
     /// True if the system refuses the file, so nothing says that its data is lost.
     var saysThatFileIsRefused: Bool { get }
 
-    /// True if there is nothing yet to read: no such table, column or file.
+    /// True if there is nothing yet to read: no such table or file.
     var isAboutMissingData: Bool { get }
+
+    /// True if a table lacks a column.
+    var isAboutMissingColumn: Bool { get }
 }
 
 extension SystemError {
@@ -32,6 +35,7 @@ extension SystemError {
     package var saysThatDatabaseIsDamaged: Bool { false }
     package var saysThatFileIsRefused: Bool { false }
     package var isAboutMissingData: Bool { false }
+    package var isAboutMissingColumn: Bool { false }
 }
 
 extension POSIXError: SystemError {

@@ -83,6 +83,8 @@ struct LaunchEnd: Sendable {
 final class LaunchRun: Run {
     /// The work that the launch has run, in order, under this plan and those before it.
     private var ran: [MigrationWork] = []
+    /// The work that has gone on where an earlier launch had stopped, and so has not looked at what was done before.
+    private var continued: Set<MigrationWork> = []
     private var index = 0
     /// The index of the step before which the plan was looked at last.
     private var looked: Int?
@@ -93,7 +95,7 @@ final class LaunchRun: Run {
     /// Continues a launch by another plan.
     convenience init(_ plan: LaunchPlan, continuing run: LaunchRun) {
         self.init(run.input, plan, run.caller, run.tally)
-        ran = run.ran
+        (ran, continued) = (run.ran, run.continued)
     }
 
     /// Shows what is left to do in the manager's progress.
@@ -165,7 +167,7 @@ final class LaunchRun: Run {
         let work = plan.work(of: pending)
         if pending.step.kind == .versionChange { return ran.contains(work) }
         guard !pending.step.isDeferred, plan.isReopened(pending) else { return false }
-        return ran.last == work || hasRunTwice(work)
+        return ran.last == work && !continued.contains(work) || hasRunTwice(work)
     }
 
     /// Returns true if a step has run twice since other work last ran for the first time, which may have brought what its condition
@@ -217,7 +219,9 @@ final class LaunchRun: Run {
         case .done:
             try writeEnd(of: step)
             step.noteDone()
-            ran.append(plan.work(of: step.pending))
+            let work = plan.work(of: step.pending)
+            ran.append(work)
+            if step.isContinued { continued.insert(work) } else { continued.remove(work) }
             step.finishProgress()
         case .endedElsewhere:
             try writeEnd(of: step)

@@ -34,6 +34,8 @@ final class StepRun {
     private var position = StepPosition()
     /// True once a batch is done.
     private var hasMoved = false
+    /// True if it goes on where an earlier attempt has got to.
+    private(set) var isContinued = false
 
     /// - Parameter number: the number of the step in the run, from 1.
     init(_ pending: LaunchPlan.PendingStep, number: Int, of count: Int, in run: Run) {
@@ -81,6 +83,7 @@ final class StepRun {
         }
         let open = run.journal.start(pending, from: state)
         (attempt, position) = (open.deaths + 1, open.position ?? position)
+        isContinued = position.cursor != nil
         do {
             try run.writeStart(of: pending)
         } catch {
@@ -125,10 +128,8 @@ final class StepRun {
         case .closure, .deferredClosure: try run.caller.run(step, context)
         case .transaction(let work): try work.perform(context, settlement: settlement)
         case .schemaStep(let work):
-            let due = run.input.registration.due
-            let outcome = try work.perform(context) { id in
-                due.contains { $0.closures.contains { $0.id == id } }
-            }
+            let known = Set(run.plan.places[pending.place].steps.closures.map(\.id))
+            let outcome = try work.perform(context, knowing: known.contains)
             run.note(outcome, of: pending)
         case .batches(let work): return try runBatches(of: work, context.progress)
         case .versionChange(let count):

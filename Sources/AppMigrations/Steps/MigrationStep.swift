@@ -103,9 +103,9 @@ final class MigrationStep: Sendable {
 
     /// Returns true if the condition of the step may ask about what other work makes.
     ///
-    /// A closure outside databases may ask about any of them.
+    /// A closure outside databases may ask about any of them. What comes after the step finds what the step has done.
     func mayAsk(about other: MigrationStep) -> Bool {
-        other.version <= version && (other.place == place || !worksInDatabase)
+        other.version <= version && other.runsBefore(self) && (other.place == place || !worksInDatabase)
     }
 
     /// Returns true if this step comes first where both are pending.

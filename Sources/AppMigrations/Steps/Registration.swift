@@ -225,8 +225,12 @@ struct Registration: Sendable {
         do {
             return try ask()
         } catch {
-            // On a new install, the app may have yet to make what the condition asks about.
-            if error.isAboutMissingData, !state.hasRun(step.id) { return false }
+            // On a new install, the app may have yet to make what the condition asks about; columns come with its first launch.
+            if !state.hasRun(step.id),
+                error.isAboutMissingData || error.isAboutMissingColumn && state.record?.completed == nil
+            {
+                return false
+            }
             throw MigrationError(ofCondition: step, error, work: place.work(of: step, manager: manager))
         }
     }

@@ -183,10 +183,14 @@ extension DatabaseError {
             || message.contains("has no column named")
     }
 
-    /// True if the statement cannot be compiled because a table or a column is missing.
+    /// True if the statement cannot be compiled because a table is missing.
     package var isAboutMissingData: Bool {
-        isAboutStatement
-            && ["no such table: ", "no such column: "].contains { message?.hasPrefix($0) == true }
+        isAboutStatement && message?.hasPrefix("no such table: ") == true
+    }
+
+    /// True if the statement cannot be compiled because a column is missing.
+    package var isAboutMissingColumn: Bool {
+        isAboutStatement && message?.hasPrefix("no such column: ") == true
     }
 
     /// The name of the missing column, if a statement failed because of one.

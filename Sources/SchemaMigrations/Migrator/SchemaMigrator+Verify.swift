@@ -34,7 +34,8 @@ extension SchemaMigrator {
     /// Compares the schema with the one that the applied migrations make, if the options ask for that.
     func verify(_ db: Database, _ report: inout SchemaReport) throws {
         guard options.differentSchemas != nil, !report.applied.isEmpty || !report.undone.isEmpty,
-            let (problem, isRefused) = try problem(of: db, in: Ledger(db), madeBy: "the migrations make")
+            let (problem, isRefused) = try problem(
+                of: db, in: Ledger(db), madeBy: "the migrations make", isCommitted: true)
         else { return }
         guard isRefused else {
             report.warnings.append(problem)
@@ -76,8 +77,11 @@ extension SchemaMigrator {
     }
 
     /// Returns what is wrong with a schema, and whether the options refuse that; nil if nothing is, or if they do not ask.
+    ///
+    /// - Parameter isCommitted: true if it is too late to refuse anything, so that a migration that fails here is a warning.
     private func problem(
-        of db: Database, in ledger: Ledger, madeBy maker: String, ignoringAdditions: Bool = false
+        of db: Database, in ledger: Ledger, madeBy maker: String, ignoringAdditions: Bool = false,
+        isCommitted: Bool = false
     ) throws -> (String, isRefused: Bool)? {
         guard let policy = options.differentSchemas else { return nil }
         let differences: [String]?
@@ -89,7 +93,7 @@ extension SchemaMigrator {
             }
         } catch let error as MigrationError where error.code == .undecided {
             return ("The schema was not compared: \(error.diagnostic.clause)", false)
-        } catch let error as MigrationError where error.code == .stepFailed {
+        } catch let error as MigrationError where error.code == .stepFailed && isCommitted {
             return (
                 "The schema was not compared, since a migration fails on an empty database: \(error.diagnostic.clause)",
                 false

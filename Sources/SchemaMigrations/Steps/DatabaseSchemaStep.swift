@@ -63,8 +63,8 @@ final class SQLSchemaStep: DatabaseSchemaStep {
             database, upTo: target, undoingOnly: isDowngrade,
             restarting: RestartedSteps(database: database) { step in
                 // Another branch may have the same version. What other managers know of it, this one does not.
-                step.manager == context.manager
-                    ? step.version >= context.to && !isKnown(step.id) : step.version > context.to
+                step.version > context.to
+                    || step.version == context.to && step.manager == context.manager && !isKnown(step.id)
             },
             progress: context.progress,
             interrupter: Interrupter(observing: context.progress))

@@ -96,6 +96,27 @@ struct RepeatedFailureTests {
         #expect(last.last == 0)
     }
 
+    @Test("is not blamed for what it has not looked at again since its last checkpoint")
+    func continuedAndNeeded() throws {
+        var (starts, isNeeded): ([Int], Bool) = ([], true)
+        func launch(failing: Bool) throws {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+            let condition = { isNeeded }
+            manager.whenMigratingToVersion("2.0", again: condition) { context in
+                let start = try context.lastCheckpoint(as: Int.self) ?? 0
+                starts.append(start)
+                try context.checkpoint(1)
+                if failing { throw StepError(description: "") }
+                if start == 0 { isNeeded = false }
+            }
+            try manager.migrate()
+        }
+        #expect(throws: MigrationError.self) { try launch(failing: true) }
+        try launch(failing: false)
+        #expect(starts == [0, 1, 0])
+    }
+
     @Test("because of the device is not the developer's")
     func obstacle() throws {
         for _ in 1...3 {

@@ -23,11 +23,12 @@ struct AgainTests {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM entry WHERE mood IS NULL)") ?? false
     }
 
-    private func manager(_ version: String, _ database: DatabaseQueue, fills: Bool = true) throws
-        -> MigrationManager
-    {
+    private func manager(
+        _ version: String, _ database: DatabaseQueue, fills: Bool = true, current: String? = nil
+    ) throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: "Diary", currentVersion: version, adopting: .newApp, store: .jsonFile(at: app.storeURL))
+            name: "Diary", currentVersion: current ?? version, adopting: .newApp,
+            store: .jsonFile(at: app.storeURL))
         manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
             try db.execute(sql: "CREATE TABLE entry(id INTEGER PRIMARY KEY, mood TEXT)")
         }
@@ -410,6 +411,47 @@ struct AgainTests {
         #expect(error.code == .postponed)
         #expect(try launch() == ["1.0", "2.0"])
         #expect(try launch() == [])
+    }
+
+    @Test("is asked before a later step of its version, which failed without it")
+    func beforeLaterStep() throws {
+        let database = try open()
+        var isStaged = false
+        func launch() throws -> MigrationReport {
+            let manager = try manager("1.0", database, current: "2.0")
+            let condition = { isStaged }
+            manager.whenMigratingToVersion("2.0", again: condition) { [log] in
+                isStaged = false
+                log.add("move")
+            }
+            manager.whenMigratingToVersion("2.0", in: database, again: Self.isOld) { [log] db in
+                guard log.lines == ["move"] else { throw Mishap() }
+                try db.execute(sql: "UPDATE entry SET mood = 'fine'")
+            }
+            return try manager.migrate()
+        }
+        #expect(try launch().completed.versions == ["1.0"])
+        try write(database)
+        #expect(throws: MigrationError.self) { try launch() }
+        isStaged = true
+        #expect(try launch().completed.versions == ["2.0", "2.0"])
+        #expect(try launch().completed.isEmpty)
+    }
+
+    @Test("names a column that no table has once a launch is complete, even if it has never run")
+    func missingColumn() throws {
+        let database = try open()
+        func launch() throws {
+            let manager = try manager("1.0", database, current: "2.0")
+            manager.whenMigratingToVersion(
+                "2.0", in: database,
+                again: { try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT moood FROM entry)") == true }
+            ) { _ in }
+            try manager.migrate()
+        }
+        try launch()
+        let error = try #require(throws: MigrationError.self) { try launch() }
+        #expect(error.code == .stepFailed && error.description.contains("no such column: moood"), "\(error)")
     }
 
     @Test("is not asked before a later schema step that makes its table, where a new install was cut short")
