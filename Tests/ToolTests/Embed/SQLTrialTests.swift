@@ -139,8 +139,8 @@ struct SQLTrialTests {
 
     @Test("and counts a line without its byte order mark")
     func mark() async throws {
-        let tool = try EmbedTool(["1_a.sql": "\u{FEFF}SELECT nothing;"])
-        #expect(try await tool().errors.contains("1_a.sql:1:8: error: no such column: nothing"))
+        let tool = try EmbedTool(["1_a.sql": "\u{FEFF}SELECT missing;"])
+        #expect(try await tool().errors.contains("1_a.sql:1:8: error: no such column: missing"))
     }
 
     @Test("and redefines a table without losing the last key of AUTOINCREMENT")
