@@ -30,7 +30,7 @@ bench-footprint: setup ## time clean builds, and weigh what linking each library
 
 stress: setup ## run the crash and fault tests, and those that "make test" samples, at length, in two to three hours, and the mutation tests
 	@$(SWIFT) run -c release stress
-	@LONG_TESTS=1 SWIFT='$(SWIFT)' Scripts/test.sh --filter 'LockEditsTests|ShapedMigratorTests'
+	@LONG_TESTS=1 SWIFT='$(SWIFT)' Scripts/test.sh --filter 'LockEditsTests|ShapedMigratorTests|CrossingTests|ConditionTests|PairTests'
 	@SWIFT='$(SWIFT)' Scripts/mutants.sh
 
 docs: ## build the documentation into the folder site

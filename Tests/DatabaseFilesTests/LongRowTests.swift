@@ -51,7 +51,7 @@ struct LongRowTests {
     func manyMigrations() throws {
         let tables =
             ["CREATE TABLE photo(id INTEGER PRIMARY KEY, image BLOB)"]
-            + (2...150).map { "CREATE TABLE t\($0)(x)" }
+            + (2...60).map { "CREATE TABLE t\($0)(x)" }
         let schema = try SchemaMigrator(
             migrations: tables.enumerated().map { index, sql in
                 SQLMigration(version: SchemaVersion(index + 1), name: "m\(index)", sql: sql)

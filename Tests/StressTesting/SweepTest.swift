@@ -41,9 +41,9 @@ struct SweepTest: StressTest {
         }
             // Files that are moved and copied, migrations that are undone or squashed, and a table that is redefined.
             + (WorkloadRuns.moves[1...2] + WorkloadRuns.branches + WorkloadRuns.redefinitions
-            + WorkloadRuns.squashes).map { [command, $0, "--every", "97"] }
+            + WorkloadRuns.squashes).map { [command, $0, "--every", "149"] }
             // A damaged database.
-            + WorkloadRuns.salvages.map { [command, $0, "--every", "97"] }
+            + WorkloadRuns.salvages.map { [command, $0, "--every", "149"] }
     }
 
     private static func runs(
@@ -63,7 +63,7 @@ extension StressTest where Self == SweepTest {
             name: "kill",
             promise:
                 "The process is killed: schema migrations stay atomic and run exactly once, no closure is skipped, only the running one repeats, deferred rows change exactly once, no record is lost",
-            unit: "kills", command: "kill", sample: .eachKind(inOneOf: 8), sampling: 1)
+            unit: "kills", command: "kill", sample: .eachKind(inOneOf: 12), sampling: 1)
     }
 
     /// Lets every system call fail.
@@ -72,7 +72,7 @@ extension StressTest where Self == SweepTest {
             name: "faults",
             promise:
                 "A system call fails, once or from then on: the launch throws a typed error, and the next one succeeds",
-            unit: "faults", command: "fail", sample: .eachKind(inOneOf: 10), sampling: 3)
+            unit: "faults", command: "fail", sample: .eachKind(inOneOf: 16), sampling: 3)
     }
 
     /// Lets every allocation of SQLite's fail.

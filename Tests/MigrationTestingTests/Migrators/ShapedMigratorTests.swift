@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Migrators of the shapes of real apps'", .timed)
 struct ShapedMigratorTests {
-    @Test("upgrade from every migration", arguments: ShapedMigrator.all.sampled(oneIn: 2))
+    @Test("upgrade from every migration", arguments: ShapedMigrator.all.sampled(oneIn: 4))
     func matrix(app: ShapedMigrator) throws {
         let matrix = UpgradeMatrix(
             of: app.migrator, rowCounts: .unchanged(except: app.rowCounts), configuration: app.configuration)
@@ -24,14 +24,14 @@ struct ShapedMigratorTests {
         #expect(report.upgrades.count >= 20)
     }
 
-    @Test("are reviewed", arguments: ShapedMigrator.all)
+    @Test("are reviewed", arguments: ShapedMigrator.all.sampled(oneIn: 2))
     func review(app: ShapedMigrator) throws {
         let review = try MigrationReview(of: app.migrator, configuration: app.configuration)
         let found = review.findings.filter { $0.rule != "unindexed-foreign-key" && $0.rule != "name-style" }
         #expect(found.map { "\($0.migration) \($0.rule)" } == app.findings, "\(review)")
     }
 
-    @Test("are locked", arguments: ShapedMigrator.all.sampled(oneIn: 2, from: 1))
+    @Test("are locked", arguments: ShapedMigrator.all.sampled(oneIn: 4, from: 1))
     func lock(app: ShapedMigrator) throws {
         let folder = try TemporaryFolder()
         let lock = MigrationLock(at: folder.file("Migrations.lock"), configuration: app.configuration)
