@@ -31,8 +31,8 @@ extension ShapedMigrator {
                 "messaging.receivedKey lost-index", "messaging.dropNodes drop-table",
                 "messaging.dropNodes drop-table", "messaging.uniqueMembers lost-rows",
                 "messaging.nullableNames lost-trigger", "messaging.nullableNames lost-trigger",
-                "messaging.nullableNames lost-trigger", "messaging.mergeStates drop-table", "ui.7 drop-table",
-                "ui.8 renamed-table",
+                "messaging.nullableNames lost-trigger", "messaging.nullableNames stale-full-text",
+                "messaging.mergeStates drop-table", "ui.7 drop-table", "ui.8 renamed-table",
             ],
             rowCounts: [
                 .dropped("node", by: "messaging.dropNodes"), .dropped("nodeSet", by: "messaging.dropNodes"),

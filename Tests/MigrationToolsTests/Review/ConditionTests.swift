@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import TestTraits
 import Testing
@@ -237,5 +238,159 @@ struct ConditionTests {
     func conflicts(sql: String) throws {
         let found = try rules(sql, after: "CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT UNIQUE);")
         #expect(found.filter { $0 != "changed-values" } == ["lost-rows"])
+    }
+
+    private static func checked(_ name: String, _ column: String) -> String {
+        "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, title TEXT NOT NULL, \(column));"
+    }
+
+    @Test(
+        "finds rows that a copy loses because a foreign key is null, whatever the table is called",
+        arguments: ["note", "entry", "item", "task", "book", "photo", "event", "message"])
+    func withoutParents(name: String) throws {
+        let columns = "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, folder INTEGER REFERENCES folder(id));"
+        let first = """
+            CREATE TABLE folder(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            CREATE TABLE \(name)\(columns)
+            CREATE INDEX by_folder ON \(name)(folder);
+            """
+        func sql(_ join: String, _ more: String = "") -> String {
+            """
+            CREATE TABLE n\(columns)
+            INSERT INTO n SELECT o.id, o.title, o.folder FROM \(name) o \(join) folder f ON f.id = o.folder; \(more)
+            DROP TABLE \(name); ALTER TABLE n RENAME TO \(name); CREATE INDEX by_folder ON \(name)(folder);
+            """
+        }
+        #expect(try rules(sql("JOIN"), after: first) == ["lost-rows"])
+        #expect(try rules(sql("LEFT JOIN"), after: first) == [])
+        let rest = "INSERT INTO n SELECT * FROM \(name) WHERE folder IS NULL;"
+        #expect(try rules(sql("JOIN", rest), after: first) == [])
+    }
+
+    @Test(
+        "finds rows that a copy leaves out for a value which a CHECK names",
+        arguments: [
+            "status IN ('open', 'done')", "status <> 'open'", "status <> 'archived'",
+            "status = 'open' OR status = 'done'",
+        ], ["status TEXT NOT NULL", "status TEXT NOT NULL DEFAULT 'open'"])
+    func checkedValues(condition: String, column: String) throws {
+        let status = "\(column) CHECK (status IN ('open', 'done', 'archived'))"
+        let sql = """
+            \(Self.checked("n", status)) INSERT INTO n SELECT * FROM task WHERE \(condition);
+            DROP TABLE task; ALTER TABLE n RENAME TO task;
+            """
+        #expect(try rules(sql, after: Self.checked("task", status)) == ["lost-rows"])
+    }
+
+    @Test("finds rows for which a split has no table")
+    func split() throws {
+        let first = Self.checked(
+            "task", "status TEXT NOT NULL CHECK (status IN ('open', 'done', 'archived'))")
+        func sql(_ rest: String) -> String {
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY, title TEXT); CREATE TABLE b(id INTEGER PRIMARY KEY, title TEXT);
+            INSERT INTO a SELECT id, title FROM task WHERE status = 'open';
+            INSERT INTO b SELECT id, title FROM task WHERE \(rest);
+            DROP TABLE task;
+            """
+        }
+        #expect(try rules(sql("status = 'done'"), after: first) == ["drop-table"])
+        #expect(try rules(sql("status <> 'open'"), after: first).contains("untried") == false)
+    }
+
+    @Test(
+        "finds rows that a copy leaves out for a key",
+        arguments: [
+            "id > 0", "id >= 1", "id <> -1", "folder <> 'trash' OR folder IS NULL", "folder <> 'trash'",
+        ])
+    func keys(condition: String) throws {
+        let columns = "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, folder TEXT REFERENCES folder(id));"
+        let first = """
+            CREATE TABLE folder(id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL);
+            CREATE TABLE note\(columns) CREATE INDEX note_folder ON note(folder);
+            """
+        let sql = """
+            CREATE TABLE n\(columns) INSERT INTO n SELECT * FROM note WHERE \(condition);
+            DROP TABLE note; ALTER TABLE n RENAME TO note; CREATE INDEX note_folder ON note(folder);
+            """
+        #expect(try rules(sql, after: first) == ["lost-rows"])
+        let both = sql.replacingOccurrences(
+            of: "DROP TABLE",
+            with: "INSERT INTO n SELECT * FROM note WHERE (\(condition)) IS NOT TRUE; DROP TABLE")
+        #expect(try rules(both, after: first) == [])
+    }
+
+    @Test("finds rows of a table that others refer to, which a copy leaves out for a key")
+    func parentKey() throws {
+        let first = """
+            CREATE TABLE folder(id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL);
+            CREATE TABLE note(id INTEGER PRIMARY KEY, folder TEXT REFERENCES folder(id) ON DELETE CASCADE);
+            CREATE INDEX note_folder ON note(folder);
+            """
+        let sql = """
+            CREATE TABLE n(id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL);
+            INSERT INTO n SELECT * FROM folder WHERE id <> 'trash'; DELETE FROM note WHERE folder = 'trash';
+            DROP TABLE folder; ALTER TABLE n RENAME TO folder;
+            """
+        #expect(try rules(sql, after: first).contains("lost-rows"))
+    }
+
+    @Test(
+        "says that no row which it judges is left out by a copy",
+        arguments: ["lat <> 47.25", "typeof(lat) <> 'blob'", "lat < 1e300"])
+    func unjudgedCopy(condition: String) throws {
+        let sql = """
+            \(Self.checked("n", "lat REAL NOT NULL")) INSERT INTO n SELECT * FROM place WHERE \(condition);
+            DROP TABLE place; ALTER TABLE n RENAME TO place;
+            """
+        #expect(try rules(sql, after: Self.checked("place", "lat REAL NOT NULL")) == ["untried"])
+    }
+
+    @Test("finds values that are lost beside a null")
+    func besideNulls() throws {
+        let first = "CREATE TABLE p(id INTEGER PRIMARY KEY, first, last);"
+        func sql(_ expression: String) -> String {
+            """
+            ALTER TABLE p ADD COLUMN name; UPDATE p SET name = \(expression);
+            ALTER TABLE p DROP COLUMN first; ALTER TABLE p DROP COLUMN last;
+            """
+        }
+        #expect(
+            try ReviewedMigrations(sql("first || ' ' || last"), after: first).findings == [
+                "2_b.sql:2: Column `last` of table `p` is dropped: its values are lost where `first` is NULL. [drop-column]",
+                "2_b.sql:2: Column `first` of table `p` is dropped: its values are lost where `last` is NULL. [drop-column]",
+            ])
+        #expect(try rules(sql("coalesce(first, '') || ' ' || coalesce(last, '')"), after: first) == [])
+        #expect(try rules(sql("json_array(first, last)"), after: first) == [])
+    }
+
+    @Test("finds rows that are lost where one column is null, and others are not")
+    func besideNull() throws {
+        let columns = "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, deleted_at TEXT, restored_at TEXT);"
+        let sql = """
+            CREATE TABLE n\(columns)
+            INSERT INTO n SELECT * FROM note WHERE deleted_at IS NULL OR restored_at IS NOT NULL;
+            DROP TABLE note; ALTER TABLE n RENAME TO note;
+            """
+        #expect(try rules(sql, after: "CREATE TABLE note\(columns)") == ["lost-rows"])
+    }
+
+    @Test(
+        "finds two spellings of one text for which a key has one place",
+        arguments: [
+            "UPDATE tag SET name = lower(name);", "UPDATE tag SET name = trim(name);",
+            "CREATE UNIQUE INDEX i ON tag(lower(name));",
+            "CREATE UNIQUE INDEX i ON tag(name COLLATE NOCASE);",
+            """
+            CREATE TABLE n(name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE); INSERT INTO n SELECT name FROM tag;
+            DROP TABLE tag; ALTER TABLE n RENAME TO tag;
+            """,
+        ], ["PRIMARY KEY NOT NULL", "NOT NULL UNIQUE"])
+    func spellings(sql: String, constraint: String) throws {
+        let first = "CREATE TABLE tag(name TEXT \(constraint));"
+        #expect(try rules(sql, after: first).contains("new-unique"))
+        let merged =
+            "DELETE FROM tag WHERE rowid NOT IN (SELECT min(rowid) FROM tag GROUP BY lower(trim(name)));"
+        #expect(try rules(merged + sql, after: first).contains("new-unique") == false)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import MigrationTools
 import Testing
@@ -236,6 +237,25 @@ struct RebuildTests {
             let reason = try #require(reviewed.review.findings.first?.reason)
             #expect(reason.hasPrefix("Rebuilding table `t` loses rows: of 8 generated rows, it keeps "))
         }
+    }
+
+    @Test("finds a full-text index whose table gets other row ids, of which no column is a name")
+    func hiddenRowIDs() throws {
+        let trigger =
+            "CREATE TRIGGER a AFTER INSERT ON t BEGIN INSERT INTO search(rowid, b) VALUES (new.rowid, new.b); END;"
+        let first = """
+            CREATE TABLE t(k TEXT PRIMARY KEY, b TEXT); CREATE VIRTUAL TABLE search USING fts5(b, content='t');
+            \(trigger)
+            """
+        let sql = """
+            CREATE TABLE u(k TEXT PRIMARY KEY, b TEXT, c TEXT); INSERT INTO u(k, b) SELECT k, b FROM t; DROP TABLE t;
+            ALTER TABLE u RENAME TO t; \(trigger)
+            """
+        #expect(try ReviewedMigrations(sql, after: first).rules == ["1 stale-full-text"])
+        let again = "\(sql) INSERT INTO search(search) VALUES ('rebuild');"
+        #expect(try ReviewedMigrations(again, after: first).rules == [])
+        let same = sql.replacingOccurrences(of: "u(k, b) SELECT k", with: "u(rowid, k, b) SELECT rowid, k")
+        #expect(try ReviewedMigrations(same, after: first).rules == [])
     }
 
     @Test("finds a full-text index that no longer matches, and the triggers that kept it")

@@ -11,6 +11,10 @@ struct ConditionTrial {
     struct Answers {
         var isTrue = false
         var isFalse = false
+
+        static func || (first: Answers, second: Answers) -> Answers {
+            Answers(isTrue: first.isTrue || second.isTrue, isFalse: first.isFalse || second.isFalse)
+        }
     }
 
     /// The places of the statements whose conditions are noted.
@@ -134,8 +138,14 @@ extension ScriptOutline {
                     }
             return isOverwriting || hasEffects ? true : nil
         }
-        // Of a comparison with literals, rows have the values on both sides.
-        guard !rest.isPlainCondition else { return nil }
+        // Of a comparison of columns that nothing limits with literals, rows have the values on both sides.
+        let tables = schema.tables.values.filter { judged.contains($0.name) }
+        let isLimited = tables.contains { table in
+            table.columns.contains { column in
+                rest.contains { $0.name == column.name } && schema.limits(column, of: table)
+            }
+        }
+        guard isLimited || !statement.hasPlainCondition else { return nil }
         let sources = statements.compactMap { $0.dropped("TABLE") }.filter { table in
             statement.mentions(table) && judged.contains(source(of: table, before: index))
         }
@@ -155,18 +165,40 @@ extension ScriptOutline {
     }
 }
 
+extension ReviewedSchema {
+    /// Returns whether a `CHECK` or a key limits the values of a column.
+    fileprivate func limits(_ column: TableLayout.Column, of table: TableLayout) -> Bool {
+        column.isRowID || !table.checks(of: column).isEmpty
+            || table.references.contains { $0.columns.contains(column.name) }
+            || tables.values.contains { other in
+                other.references.contains {
+                    $0.parent == table.name && $0.parentColumns.contains(column.name)
+                }
+            }
+    }
+}
+
 extension ArraySlice<SQLScript.Token> {
-    /// True if the condition compares columns with literals, and calls no function.
+    /// True if the condition compares columns with texts and whole numbers, and calls no function.
     fileprivate var isPlainCondition: Bool {
         let operators = ["WHERE", "AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "(", "="]
         return !contains {
             $0.isWord("SELECT") || ["+", "-", "*", "/", "%", "|", "&", "~"].contains($0.keyword)
+                || $0.keyword.first?.isNumber == true && Int64($0.keyword) == nil
         }
-            && zip(self, dropFirst()).allSatisfy { $1.keyword != "(" || operators.contains($0.keyword) }
+            && zip(self, dropFirst()).allSatisfy { token, next in
+                next.keyword != "(" || operators.contains(token.keyword)
+            }
+            && zip(self, dropFirst()).allSatisfy { token, next in
+                next.keyword != "." || Int64(token.keyword) == nil
+            }
     }
 }
 
 extension ScriptOutline.Statement {
+    /// True if the condition compares columns with texts and whole numbers, and calls no function.
+    var hasPlainCondition: Bool { tokens.drop { !$0.isWord("WHERE") }.isPlainCondition }
+
     /// The column that the statement adds.
     fileprivate var addedColumn: (table: SQLName, column: SQLName)? {
         guard let (table, change) = alteration, change.first?.isWord("ADD") == true else { return nil }

@@ -110,7 +110,9 @@ struct LossReview {
         _ column: SQLName, _ count: Int, of loss: LossTrial.Loss, _ names: Set<SQLName>
     ) {
         let present = loss.count - loss.rows
-        let part = count < present ? " in \(count) of \(present.counting("generated row"))" : ""
+        let part =
+            loss.nullColumn.map { " where \($0)" }
+            ?? (count < present ? " in \(count) of \(present.counting("generated row"))" : "")
         let columns = [column, ScriptRenames(outline).column(column, of: loss.table)]
         let statement = outline.statements.last { statement in
             statement.droppedColumn.map { names.contains($0.table) && columns.contains($0.column) } == true
@@ -139,12 +141,17 @@ struct LossReview {
             .dropTable, drop,
             """
             Table \(name.text.quoted) is dropped: the values of \(columns.count == 1 ? "column" : "columns") \
-            \(columns.asList) are lost.
+            \(columns.asList) are lost\(loss.nullColumn.map { " where \($0)" } ?? "").
             """)
     }
 }
 
 extension LossTrial.Loss {
+    /// The condition of the rows that lose it, as in "`last` is NULL"; nil if that is none.
+    fileprivate var nullColumn: String? {
+        if case .null(let column, _, _) = kind { "\(column.text.quoted) is NULL" } else { nil }
+    }
+
     /// As in `of 8 generated rows, it keeps 5`.
     fileprivate var keptRows: String { "of \(count.counting("generated row")), it keeps \(count - rows)" }
 }

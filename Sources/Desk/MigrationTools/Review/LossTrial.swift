@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 
@@ -42,6 +43,18 @@ struct LossTrial {
         var isWhole: Bool { rows == count }
         var isNothing: Bool { rows == 0 && columns.isEmpty }
 
+        /// Returns the part that no other loss of the table has, as one with a kind of values.
+        func without(_ others: [Loss], as kind: GeneratedRows.Kind) -> Loss {
+            let others = others.filter { $0.table == table }
+            var loss = self
+            loss.kind = kind
+            if others.contains(where: { $0.rows > 0 }) { loss.rows = 0 }
+            loss.columns = columns.filter { column, _ in
+                !others.contains { $0.isWhole || $0.columns[column] != nil }
+            }
+            return loss
+        }
+
         /// Returns the part that is lost in two trials.
         func intersection(_ other: Loss) -> Loss {
             // Of rows that are kept, values may be lost.
@@ -60,6 +73,8 @@ struct LossTrial {
         /// The tables that accepted none.
         var refusals: [TableFilling.Refusal] = []
         var losses: [Loss] = []
+        /// The failure over two spellings of one text in a unique column.
+        var clash: MigrationError?
     }
 
     /// Returns a trial of rows that are there before earlier migrations.
@@ -113,7 +128,7 @@ struct LossTrial {
         var chance: [SQLName: Set<Int>]?
         var first: Set<SQLName>?
         // The kind with which fewest tables lose rows: what else is lost then, a condition leaves out.
-        var best: (kind: GeneratedRows.Kind, losing: Set<SQLName>)?
+        var best: (kind: GeneratedRows.Kind, losing: Set<SQLName>, losses: [Loss])?
         let literals = kinds == [.literals] ? outline.conditionLiterals : SQLLiterals(outline.script)
         for kind in kinds {
             let found: Kind
@@ -136,22 +151,30 @@ struct LossTrial {
             }
             let losing = Set(found.judgement.losses.filter { $0.rows > 0 }.map(\.table))
             first = first ?? losing
-            if best.map({ losing.count < $0.losing.count }) != false { best = (kind, losing) }
+            if best.map({ losing.count < $0.losing.count }) != false {
+                best = (kind, losing, found.judgement.losses)
+            }
             judgement = (judgement ?? found.judgement).intersection(found.judgement)
             if judgement?.losses.isEmpty == true { break }
         }
         if var judgement {
             let certain = Set(judgement.losses.filter { $0.rows > 0 }.map(\.table))
+            let best = best ?? (.natural, [], [])
             judgement.losses += try rowsLostByCondition(
-                rows, among: best ?? (.natural, []), besides: first ?? [], isSurprising: isSurprising, chance
+                rows, among: (best.kind, best.losing), besides: first ?? [], isSurprising: isSurprising,
+                chance
             ).filter { !certain.contains($0.table) }
+            judgement.losses += try lostBesideNulls(
+                rows, among: best.kind, besides: judgement.losses + best.losses, chance)
+            judgement.clash = try clash(over: rows)
             return judgement
         }
         if let failure { throw failure }
         return Judgement()
     }
 
-    /// Returns the rows that are lost if they have values which decide conditions, or the key of another one but for its case.
+    /// Returns the rows that are lost if they have values which decide conditions or which a `CHECK` names, if they have the key
+    /// of another one but for its case, or if they refer to none.
     private func rowsLostByCondition(
         _ rows: GeneratedRows, among best: (kind: GeneratedRows.Kind, losing: Set<SQLName>),
         besides losing: Set<SQLName>, isSurprising: Bool, _ chance: [SQLName: Set<Int>]?
@@ -159,11 +182,14 @@ struct LossTrial {
         guard kinds.count > 1 else { return [] }
         let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
         // With each kind, the tables that lose rows even without such values.
-        var all = (0..<rows.parts(deciding: conditions)).map { part in
-            (GeneratedRows.Kind.deciding(part: part, among: best.kind), best.losing)
-        }
+        var all = rows.kinds(deciding: conditions, among: best.kind).map { ($0, best.losing) }
         if !literals.texts.isEmpty || !literals.numbers.isEmpty { all.append((.literals, losing)) }
         if outline.resolvesConflicts { all.append((.twins, losing)) }
+        if outline.statements.contains(where: \.changesRows) {
+            // Swift may read a key as a UUID.
+            all += rows.limitedKinds(deciding: conditions).filter { $0 != .keys || !scripts.isEmpty }
+                .map { ($0, losing) }
+        }
         var losses: [Loss] = []
         for (kind, losing) in all {
             let changed = rows.of(
@@ -187,6 +213,100 @@ struct LossTrial {
             }
         }
         return losses
+    }
+
+    /// Returns what the conditions of the file are of the rows that tell what it loses; nil if it runs over none of them.
+    func answers() throws -> [Int: ConditionTrial.Answers]? {
+        let rows = try GeneratedRows(for: tables, layouts, in: database)
+        let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
+        let kinds =
+            [.natural, .literals] + rows.kinds(deciding: conditions, among: .natural)
+            + rows.limitedKinds(deciding: conditions) + nulls(in: rows, among: .natural).map(\.kind)
+        var all: [Int: ConditionTrial.Answers]?
+        for kind in kinds {
+            let changed = rows.of(kind, naming: literals, deciding: conditions)
+            let found = [changed.surprising, changed].lazy.compactMap { try? answers(over: $0) }.first
+            if let found { all = (all ?? [:]).merging(found, uniquingKeysWith: ||) }
+        }
+        return all
+    }
+
+    private func answers(over rows: GeneratedRows) throws -> [Int: ConditionTrial.Answers]? {
+        let copy = try copies.copy(of: database)
+        // A function stays on its connection.
+        defer { copies.close() }
+        _ = try rows.insert(into: copy)
+        return try ConditionTrial(outline).map { conditions in
+            try StepLimit.watch(copy) { try copy.writeWithoutTransaction(conditions.run) }
+        }
+    }
+
+    /// Returns what is lost of rows in which a column is null, though others keep it: `first || ' ' || last` is null then.
+    ///
+    /// - Parameter known: what is lost of other rows.
+    private func lostBesideNulls(
+        _ rows: GeneratedRows, among kind: GeneratedRows.Kind, besides known: [Loss],
+        _ chance: [SQLName: Set<Int>]?
+    ) throws -> [Loss] {
+        guard kinds.count > 1 else { return [] }
+        var losses: [Loss] = []
+        for (table, column, kind) in nulls(in: rows, among: kind) {
+            let changed = rows.of(kind, naming: SQLLiterals(outline.script), deciding: ConditionValues())
+            let every = Loss(table: table.name, count: table.rows.count, rows: table.rows.count)
+            do {
+                let found = try Kind(
+                    self, changed, only: [every], chance?.isEmpty == true ? nil : chance, nullIn: column)
+                for loss in found.judgement.losses {
+                    let added = loss.without(known + losses, as: kind)
+                    if !added.isNothing { losses.append(added) }
+                }
+            } catch let error as StepLimit.Reached {
+                throw error
+            } catch {
+                continue
+            }
+        }
+        return losses
+    }
+
+    /// Returns the kinds of rows in which one column is null, if the file copies or changes rows and may drop what it has copied.
+    private func nulls(
+        in rows: GeneratedRows, among kind: GeneratedRows.Kind
+    ) -> [(table: GeneratedRows.Table, column: Int, kind: GeneratedRows.Kind)] {
+        guard outline.statements.contains(where: \.changesRows),
+            outline.statements.contains(where: { $0.dropped("TABLE") != nil || $0.droppedColumn != nil })
+        else { return [] }
+        let names = outline.names
+        let all = rows.tables.filter { names.contains($0.name) }.flatMap { table in
+            table.nullable.sorted().map { column in
+                (table, column, GeneratedRows.Kind.null(table.columns[column], of: table.name, among: kind))
+            }
+        }
+        return Array(all.prefix(Self.mostNulls))
+    }
+
+    /// The number of columns that are null alone.
+    private static let mostNulls = 24
+
+    /// Returns why the migration fails if two texts differ only in their case, or in a space at the end, where no other does.
+    private func clash(over rows: GeneratedRows) throws -> MigrationError? {
+        let mayClash = outline.statements.contains {
+            $0.changesRows || $0.tokens.opens(with: "CREATE", "UNIQUE")
+        }
+        let twins = rows.withTwins(in: [.text])
+        guard kinds.count > 1, mayClash, tables.contains(where: { rows.differs(from: twins, in: $0) }) else {
+            return nil
+        }
+        do {
+            _ = try run(over: twins)
+            return nil
+        } catch let error as MigrationError {
+            return (try? run(over: rows)) == nil ? nil : error
+        } catch let error as StepLimit.Reached {
+            throw error
+        } catch {
+            return nil
+        }
     }
 
     /// Runs the migration over rows in a copy, and reads the tables that it may have changed.
@@ -242,17 +362,21 @@ private struct Kind {
     private let base: LossOutcome
     /// The columns that chance or time fills.
     let chance: [SQLName: Set<Int>]
+    /// The column that is null in the only rows to judge; nil to judge all.
+    private let null: Int?
     private(set) var judgement = LossTrial.Judgement()
 
     /// - Parameters:
     ///   - found: what is lost with other kinds of values, which alone is tried; nil for everything.
     ///   - known: the columns that chance or time fills; nil to find them out.
+    ///   - null: the column that is null in the only rows to judge; nil to judge all.
     init(
         _ trial: LossTrial, _ rows: GeneratedRows, _ subject: Subject = .rowsAndValues,
-        only found: [LossTrial.Loss]?, _ known: [SQLName: Set<Int>]?
+        only found: [LossTrial.Loss]?, _ known: [SQLName: Set<Int>]?, nullIn null: Int? = nil
     ) throws {
         self.trial = trial
         self.subject = subject
+        self.null = null
         let (outcome, rows) = try trial.run(over: rows)
         self.rows = rows
         judgement.tables = Set(rows.tables.filter { !$0.rows.isEmpty }.map(\.name))
@@ -286,12 +410,14 @@ private struct Kind {
             loss.rows = lost.count
         }
         guard !loss.isWhole, subject == .rowsAndValues else { return loss }
-        let present = table.rows.indices.filter { !lost.contains($0) }
+        let present = judged(of: table).filter { !lost.contains($0) }
         // To exchange the keys of two rows is to exchange everything else.
         let isKey = { (group: [Int]) in group.contains(where: table.key.contains) }
         let groups = table.groups.filter { !isKey($0) } + table.groups.filter(isKey)
         for group in groups where !group.allSatisfy(kept.columns.contains) {
             let others = table.columns.indices.filter { !table.key.contains($0) }
+            // Two rows that are null in a column are alike where only that one is kept of them.
+            if isKey(group), null != nil { continue }
             if isKey(group), !others.isEmpty, others.allSatisfy({ loss.columns[table.columns[$0]] != nil }) {
                 continue
             }
@@ -318,19 +444,24 @@ private struct Kind {
         }
     }
 
+    /// Returns the rows to judge.
+    private func judged(of table: GeneratedRows.Table) -> [Int] {
+        table.rows.indices.filter { row in null.map { table.rows[row][$0].isNull } != false }
+    }
+
     private func lostRows(of table: GeneratedRows.Table) throws -> Set<Int> {
         // Without a row, those that refer to it would refer to nothing.
         let referring = rows.referringToFirst(of: table.name)
         let all = referring ?? rows
         let base = try referring.map { try outcome(over: $0) } ?? base
         guard let base else { return [] }
-        let tried = table.rows.indices.dropFirst(referring == nil ? 0 : 1)
+        let tried = judged(of: table).filter { referring == nil || $0 > 0 }
         let without = try tried.map { try outcome(over: all.leavingOut($0, of: table.name)) }
         let lost = zip(tried, without).filter { row, found in
             found != nil
                 && (found == base || zip(tried, without).contains { $1 == found && table.differ($0, row) })
         }.map(\.0)
-        guard lost.count == tried.count, !tried.isEmpty else { return Set(lost) }
+        guard lost.count == tried.count, !tried.isEmpty, null == nil else { return Set(lost) }
         // The row to which the others refer cannot be left out, and may be there for that reason.
         if referring != nil, var first = all.table(table.name) {
             first.rows = Array(first.rows.prefix(1))

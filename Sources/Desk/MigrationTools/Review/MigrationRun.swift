@@ -191,7 +191,15 @@ struct MigrationRun {
             if failure == .steps { problems.append(stopped(outline)) }
             if problems.isEmpty, isFile(version) {
                 let styles = failure == .other ? Self.plainStyles : [style]
-                problems += undecided(rows, small, outline, before, losses.tables, styles)
+                let judged = [small.map { trial.inside($0.queue) }, trial].compactMap(\.self)
+                problems += undecided(rows, small, outline, before, losses.tables, styles) {
+                    judged.lazy.compactMap { try? $0.answers() }.first
+                }
+            }
+            if let clash = losses.clash.flatMap({ self.clash($0, outline) }),
+                !problems.contains(where: { $0.rule == clash.rule })
+            {
+                problems.append(clash)
             }
             return (facts, losses, problems)
         } catch is StepLimit.Reached {
@@ -334,7 +342,8 @@ struct MigrationRun {
     /// statement loses.
     private func undecided(
         _ trial: RowTrial, _ small: SmallDatabase?, _ outline: ScriptOutline, _ before: ReviewedSchema,
-        _ judged: Set<SQLName>, _ styles: [TableFilling.Style]
+        _ judged: Set<SQLName>, _ styles: [TableFilling.Style],
+        ofJudgedRows judgedRows: () -> [Int: ConditionTrial.Answers]?
     ) -> [ReviewFinding] {
         let wanted = outline.statements.indices.compactMap { index in
             outline.decisiveAnswer(at: index, before, judged: judged).map { (index, $0) }
@@ -347,13 +356,19 @@ struct MigrationRun {
             }.first
         }
         let all = answers(conditions)
+        // A copy tells what it leaves out of the rows that are judged.
+        let left = wanted.contains { !$0.1 } ? judgedRows() : nil
         return wanted.compactMap { index, wanted in
             guard conditions.statements.contains(index) else { return nil }
             // A condition that cannot be noted is no reason to be silent about the others.
             let found = all ?? ConditionTrial(outline, at: index).flatMap(answers)
-            let answer = found.map { $0[index] ?? ConditionTrial.Answers() }
-            guard let answer else {
+            guard let found else {
                 return undecided(index, outline, "It is not known which generated rows meet the WHERE.")
+            }
+            var answer = found[index] ?? ConditionTrial.Answers()
+            if !wanted, let left {
+                let isPlain = outline.statements[index].hasPlainCondition
+                answer.isFalse = left[index]?.isFalse == true && (isPlain || answer.isFalse)
             }
             guard !(wanted ? answer.isTrue : answer.isFalse) else { return nil }
             let problem =
@@ -460,6 +475,19 @@ struct MigrationRun {
         else { return nil }
         return finding(
             rule, outline, error.line, "Over generated rows: \(error.diagnostic.sentence) \(rule.remedy)")
+    }
+
+    /// Returns a finding if a key takes only one of two texts.
+    private func clash(_ error: MigrationError, _ outline: ScriptOutline) -> ReviewFinding? {
+        guard let rule = error.sqliteCode.flatMap(ReviewRule.newConstraint), rule == .newUnique else {
+            return nil
+        }
+        return finding(
+            rule, outline, error.line,
+            """
+            Over generated rows, of which two texts differ only in case, or in a space at the end: \(error.diagnostic.sentence) \
+            \(rule.remedy)
+            """)
     }
 
     // MARK: Foreign keys

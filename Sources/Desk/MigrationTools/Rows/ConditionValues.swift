@@ -47,12 +47,8 @@ struct ConditionValues {
                 return (column.position, values.filter { !written.contains($0) })
             }
         }.filter { !$0.1.isEmpty }
-        let longest = named.map(\.1.count).max() ?? 0
-        // The first of each column, then the second of each: no column has so many that another gets none.
-        let singles = (0..<longest).flatMap { rank in
-            named.filter { rank < $0.1.count }.map { [(column: $0.0, value: $0.1[rank])] }
-        }
-        guard named.count > 1 else { return Array(singles.prefix(Self.mostSingles)) }
+        let singles = singles(named)
+        guard named.count > 1 else { return singles }
         // Of two columns, every pair of their first values.
         let joint = (0..<Self.jointValues * Self.jointValues).map { number in
             named.enumerated().map { place, column in
@@ -60,7 +56,23 @@ struct ConditionValues {
                 return (column: column.0, value: column.1[turn % min(column.1.count, Self.jointValues)])
             }
         }
-        return Array(singles.prefix(Self.mostSingles)) + joint
+        return singles + joint
+    }
+
+    /// Returns each value of some columns, for a row of its own.
+    ///
+    /// The first of each column, then the second of each: no column has so many that another gets none.
+    func singles(_ columns: [(Int, [DatabaseValue])]) -> [Assignment] {
+        let longest = columns.map(\.1.count).max() ?? 0
+        let all = (0..<longest).flatMap { rank in
+            columns.filter { rank < $0.1.count }.map { [(column: $0.0, value: $0.1[rank])] }
+        }
+        return Array(all.prefix(Self.mostSingles))
+    }
+
+    /// Returns the values that a condition names beside a column, and their neighbours.
+    func values(of column: SQLName, _ kind: GeneratedValue) -> [DatabaseValue] {
+        literals[column].map { kind.values(near: $0, true) } ?? []
     }
 
     /// The number of texts, and of numbers, beside a name: a few decide as much as all.

@@ -11,17 +11,23 @@ package struct GeneratedRows {
         package let key: [Int]
         /// True if the primary key is the rows' id.
         let hasRowID: Bool
+        /// The kind of the primary key, if it is one column that no `CHECK` limits, and refers to no table.
+        let kindOfKey: GeneratedValue?
         /// The columns that change together: those of a foreign key, and each of the others.
         let groups: [[Int]]
         /// The kind of values that a column takes; nil if a constraint limits them.
         let kinds: [GeneratedValue?]
         /// The values that a constraint names for a column alone.
         let choices: [[DatabaseValue]]
+        /// The columns of which a `CHECK` alone limits the values, with their kind.
+        let checked: [(column: Int, kind: GeneratedValue)]
         /// The columns that may be null, and those that may repeat a value.
         let nullable: Set<Int>
         let repeatable: Set<Int>
         /// The columns that refer to another table's.
         let references: [(parent: SQLName, own: [Int], parentColumns: [SQLName], isDeclared: Bool)]
+        /// The columns of each foreign key that may be null.
+        let optionalKeys: [[Int]]
         var rows: [[DatabaseValue]]
 
         /// Returns whether two rows differ in every value that is theirs alone.
@@ -46,6 +52,14 @@ package struct GeneratedRows {
         case deciding(part: Int, among: Kind)
         /// Texts of which two differ in their case, or in a space at the end.
         case twins
+        /// Values of columns that have a `CHECK`: those that it names, and those that decide the migration's conditions.
+        case checked(part: Int)
+        /// Keys that decide the migration's conditions, in their tables and in those that refer to them.
+        case keys
+        /// Foreign keys that are null in some rows, wherever they may be.
+        case withoutParents
+        /// A column that is null in two rows.
+        case null(SQLName, of: SQLName, among: Kind)
 
         /// The kinds whose values suggest a meaning.
         static let suggested: [Kind] = [.natural, .numbers, .dates, .json, .literals]
@@ -155,8 +169,14 @@ package struct GeneratedRows {
         _ kind: Kind, naming literals: SQLLiterals, deciding conditions: ConditionValues
     ) -> GeneratedRows {
         switch kind {
-        case .deciding(let part, let others): of(others, naming: literals).deciding(conditions, part: part)
-        case .twins: withTwins
+        case .deciding(let part, let others):
+            of(others, naming: literals).assigning(assignments(deciding: conditions), part: part)
+        case .checked(let part): assigning(choices(deciding: conditions), part: part)
+        case .twins: withTwins(in: [.text, .identifier])
+        case .keys: renamed(conditions)
+        case .withoutParents: withoutParents
+        case .null(let column, let table, let others):
+            of(others, naming: literals).null(in: column, of: table)
         default: of(kind, naming: literals)
         }
     }
@@ -219,15 +239,39 @@ package struct GeneratedRows {
         }
     }
 
-    /// Returns the number of parts into which the rows go that decide conditions.
-    func parts(deciding conditions: ConditionValues) -> Int {
-        let most = assignments(deciding: conditions).map(\.count).max() ?? 0
-        return (most + Self.rowsOfConditions - 1) / Self.rowsOfConditions
+    /// Returns the values that a `CHECK` names for a column, and those that conditions name, each for a row.
+    private func choices(deciding conditions: ConditionValues) -> [[ConditionValues.Assignment]] {
+        tables.map { table in
+            conditions.singles(
+                table.checked.map { column, kind in
+                    let choices = table.choices[column]
+                    let others = conditions.values(of: table.columns[column], kind)
+                    return (column, choices + others.filter { !choices.contains($0) })
+                })
+        }
     }
 
-    private func deciding(_ conditions: ConditionValues, part: Int) -> GeneratedRows {
+    /// Returns the kinds of values that decide conditions, of which a part of the rows has some.
+    ///
+    /// - Parameter kind: the kind of the other values.
+    func kinds(deciding conditions: ConditionValues, among kind: Kind) -> [Kind] {
+        Self.parts(assignments(deciding: conditions)).map { .deciding(part: $0, among: kind) }
+    }
+
+    /// Returns the kinds of values that the schema limits: those that a `CHECK` names, keys, and keys of other tables.
+    func limitedKinds(deciding conditions: ConditionValues) -> [Kind] {
+        Self.parts(choices(deciding: conditions)).map { .checked(part: $0) }
+            + [.withoutParents] + (conditions.isEmpty ? [] : [.keys])
+    }
+
+    private static func parts(_ assignments: [[ConditionValues.Assignment]]) -> Range<Int> {
+        let most = assignments.map(\.count).max() ?? 0
+        return 0..<(most + rowsOfConditions - 1) / rowsOfConditions
+    }
+
+    private func assigning(_ all: [[ConditionValues.Assignment]], part: Int) -> GeneratedRows {
         var copy = self
-        for (table, assignments) in assignments(deciding: conditions).enumerated() {
+        for (table, assignments) in all.enumerated() {
             let chosen = assignments.dropFirst(part * Self.rowsOfConditions).prefix(Self.rowsOfConditions)
             for (row, assignment) in zip(tables[table].rows.indices, chosen) {
                 for (column, value) in assignment { copy.tables[table].rows[row][column] = value }
@@ -236,15 +280,41 @@ package struct GeneratedRows {
         return copy
     }
 
-    /// The rows of which every other has the texts of the one before it but for their case, or a space at the end.
-    private var withTwins: GeneratedRows {
+    /// Returns the rows of which every other has the texts of the one before it but for their case, or a space at the end.
+    func withTwins(in kinds: [GeneratedValue]) -> GeneratedRows {
         mapTables { table in
-            for column in table.kinds.indices where [.text, .identifier].contains(table.kinds[column]) {
+            for column in table.kinds.indices where table.kinds[column].map(kinds.contains) == true {
                 for row in stride(from: 1, to: table.rows.count, by: 2) {
                     guard let text = String.fromDatabaseValue(table.rows[row - 1][column]) else { continue }
-                    table.rows[row][column] = (row % 4 == 1 ? text.uppercased() : text + " ").databaseValue
+                    // SQLite knows the case of ASCII letters only, and not every text has one.
+                    if row % 4 == 1, table.kinds[column] == .text {
+                        table.rows[row - 1][column] = (text + "x").databaseValue
+                        table.rows[row][column] = (text + "X").databaseValue
+                    } else {
+                        table.rows[row][column] =
+                            (row % 4 == 1 ? text.uppercased() : text + " ").databaseValue
+                    }
                 }
             }
+        }
+    }
+
+    /// The rows, of which two refer to none, and one more does not by each key.
+    private var withoutParents: GeneratedRows {
+        mapTables { table in
+            for (place, key) in table.optionalKeys.enumerated() {
+                for row in [1, 2, 3 + place] where row < table.rows.count - 2 {
+                    for column in key { table.rows[row][column] = .null }
+                }
+            }
+        }
+    }
+
+    /// Returns the rows with a null in a column of two neighbours.
+    private func null(in column: SQLName, of name: SQLName) -> GeneratedRows {
+        mapTables { table in
+            guard table.name == name, let column = table.columns.firstIndex(of: column) else { return }
+            for row in table.rows.indices.dropFirst(2).prefix(2) { table.rows[row][column] = .null }
         }
     }
 
@@ -262,24 +332,57 @@ package struct GeneratedRows {
     private func renumbered(_ ids: [Int64]) -> GeneratedRows {
         var copy = self
         for table in tables where table.key.count == 1 && table.hasRowID {
-            let old = table.rows.map { $0[table.key[0]] }
-            let new = Dictionary(
-                zip(old, ids.filter { !old.contains($0.databaseValue) }.map(\.databaseValue)),
-                uniquingKeysWith: { $1 })
-            copy = copy.mapTables { other in
-                let key = table.columns[table.key[0]]
-                let referring = other.references.filter {
-                    $0.parent == table.name && $0.parentColumns == [key]
-                }
-                let columns = referring.flatMap(\.own) + (other.name == table.name ? table.key : [])
-                for row in other.rows.indices {
-                    for column in Set(columns) {
-                        other.rows[row][column] = new[other.rows[row][column]] ?? other.rows[row][column]
-                    }
+            copy = copy.giving(ids.map(\.databaseValue), toRowsFrom: 0, of: table)
+        }
+        return copy
+    }
+
+    /// Returns the rows with keys that conditions name, beside the key or a column that refers to it.
+    private func renamed(_ conditions: ConditionValues) -> GeneratedRows {
+        let references = tables.flatMap { table in table.references.map { (table, $0) } }
+        func isReferredTo(_ table: SQLName, _ column: SQLName) -> Bool {
+            references.contains { $1.parent == table && $1.parentColumns.contains(column) }
+        }
+        var copy = self
+        for table in tables {
+            guard let kind = table.kindOfKey else { continue }
+            let key = table.columns[table.key[0]]
+            let referring = references.filter { $1.parent == table.name && $1.parentColumns.contains(key) }
+            // The keys of a table whose key is another one's, too, would be left behind.
+            let isAlone = referring.allSatisfy { other, reference in
+                reference.own.count == 1 && !isReferredTo(other.name, other.columns[reference.own[0]])
+            }
+            guard isAlone, table.hasRowID || !referring.isEmpty else { continue }
+            let names = [key] + referring.map { $0.columns[$1.own[0]] }
+            let values = names.flatMap { conditions.values(of: $0, kind) }
+            copy = copy.giving(values, toRowsFrom: 1, of: table)
+        }
+        return copy
+    }
+
+    /// Returns the rows with these keys, in their table and in those that refer to it.
+    ///
+    /// - Parameter first: the first row that gets one.
+    private func giving(
+        _ keys: [DatabaseValue], toRowsFrom first: Int, of table: Table
+    ) -> GeneratedRows {
+        let old = table.rows.map { $0[table.key[0]] }
+        let others = keys.reduce(into: [DatabaseValue]()) { found, key in
+            if !old.contains(key), !found.contains(key) { found.append(key) }
+        }
+        let new = Dictionary(zip(old.dropFirst(first), others), uniquingKeysWith: { $1 })
+        return mapTables { other in
+            let key = table.columns[table.key[0]]
+            let referring = other.references.filter {
+                $0.parent == table.name && $0.parentColumns == [key]
+            }
+            let columns = referring.flatMap(\.own) + (other.name == table.name ? table.key : [])
+            for row in other.rows.indices {
+                for column in Set(columns) {
+                    other.rows[row][column] = new[other.rows[row][column]] ?? other.rows[row][column]
                 }
             }
         }
-        return copy
     }
 
     /// Returns the rows with each value of a column in another row; nil if all are alike.
@@ -367,10 +470,14 @@ extension GeneratedRows.Table {
         }
         name = layout.name
         columns = layout.columns.map(\.name)
-        key = positions(layout.primaryKey)
+        let key = positions(layout.primaryKey)
+        self.key = key
         references = layout.references.map {
             ($0.parent, positions($0.columns), $0.parentColumns, $0.isDeclared)
         }
+        optionalKeys = references.filter(\.isDeclared).map { reference in
+            reference.own.filter { !layout.columns[$0].isRequired }
+        }.filter { !$0.isEmpty }
         let keys = references.map(\.own)
         let together = keys.filter { $0.count > 1 }
         groups =
@@ -378,12 +485,13 @@ extension GeneratedRows.Table {
             + layout.columns.indices.filter { column in !together.contains { $0.contains(column) } }.map {
                 [$0]
             }
-        let kinds = layout.columns.enumerated().map { position, column in
-            let isFixed =
-                column.isRowID || !layout.checks(of: column).isEmpty
-                || keys.contains { $0.contains(position) } || parents.contains([layout.name, column.name])
-            return isFixed ? nil : GeneratedValue(column)
+        let loose = layout.columns.enumerated().filter { position, column in
+            !column.isRowID && !keys.contains { $0.contains(position) }
+                && !parents.contains([layout.name, column.name])
         }
+        checked = loose.filter { !layout.checks(of: $1).isEmpty }.map { ($0, GeneratedValue($1)) }
+        let unchecked = Set(loose.map(\.offset)).subtracting(checked.map(\.column))
+        let kinds = layout.columns.enumerated().map { unchecked.contains($0) ? GeneratedValue($1) : nil }
         self.kinds = kinds
         let names = Set(layout.columns.map(\.name))
         choices = layout.columns.map { column in
@@ -391,6 +499,11 @@ extension GeneratedRows.Table {
             return column.isKey ? [] : checks.flatMap(\.literals)
         }
         hasRowID = layout.columns.contains(where: \.isRowID)
+        kindOfKey =
+            layout.columns.enumerated().first { position, column in
+                key == [position] && layout.checks(of: column).isEmpty
+                    && !keys.contains { $0.contains(position) }
+            }.map { GeneratedValue($1) }
         let free = kinds.indices.filter { kinds[$0] != nil }
         nullable = Set(free.filter { !layout.columns[$0].isRequired })
         repeatable = Set((free + keys.flatMap(\.self)).filter { !layout.columns[$0].isUnique })
@@ -404,9 +517,9 @@ extension GeneratedRows.Table {
         let columns = FullTextTable.columns(of: object)
         self.columns = columns
         key = []
-        hasRowID = false
-        (nullable, repeatable) = ([], [])
-        references = []
+        (hasRowID, kindOfKey) = (false, nil)
+        (nullable, repeatable, checked) = ([], [], [])
+        (references, optionalKeys) = ([], [])
         groups = columns.indices.map { [$0] }
         kinds = columns.map { _ in .text }
         choices = columns.map { _ in [] }

@@ -74,6 +74,8 @@ package struct TableFilling {
     /// The parent rows that each foreign key can refer to.
     private var parents: [[[DatabaseValue]]] = []
     private var nextID: Int64 = 1
+    /// The id of the last row of many, where no column is one; nil if SQLite chooses it.
+    private var hiddenID: Int64?
     /// The number of rows before those in which one column alone is null.
     private var ordinaryRows = Int.max
     /// The values that satisfied the constraints on a column, by its position.
@@ -107,14 +109,18 @@ package struct TableFilling {
             // Deferred foreign keys are checked in the end; if rows violate them, the table stays as it was.
             let couldCommit = !db.hasUnresolvedKeys
             try db.inSavepoint {
-                var insertion = try RowInsertion(db, into: table.name, table.columns.map(\.name))
+                var insertion = try RowInsertion(
+                    db, into: table.name, table.columns.map(\.name) + (hiddenID == nil ? [] : ["rowid"]))
                 rows: for index in 0..<(count + 2 * exceptions.count) {
                     for attempt in 0..<attempts(index) {
                         guard let row = row(index, attempt: attempt, of: count) else {
                             refusal = "it refers to rows of a table that has none"
                             break rows
                         }
-                        guard let error = try insertion.insert(row) else {
+                        let id = hiddenID.map {
+                            index < count - 1 ? .null : ($0 + Int64(index)).databaseValue
+                        }
+                        guard let error = try insertion.insert(row + [id].compactMap(\.self)) else {
                             remember(row)
                             inserted += 1
                             continue rows
@@ -161,6 +167,11 @@ package struct TableFilling {
             } else {
                 parents.append(found)
             }
+        }
+        if style == .awkward, table.hasHiddenID, !table.columns.isEmpty {
+            // Far from the others, as if rows before it had been deleted: a rebuild gives it another one.
+            hiddenID =
+                try (Int64.fetchOne(db, sql: "SELECT max(rowid) FROM \(table.name.inMain)") ?? 0) + 1_000
         }
         if let id = table.columns.first(where: \.isRowID) {
             let highest = try Int64.fetchOne(

@@ -182,6 +182,12 @@ package struct TableLayout: Sendable {
         columns.first { $0.name == name }
     }
 
+    /// True if the table has a row id of which no column is another name.
+    var hasHiddenID: Bool {
+        hasRowID && !columns.contains { $0.isRowID || $0.name == "rowid" }
+            && !generatedColumns.contains("rowid")
+    }
+
     /// Returns the constraints that mention a column.
     package func checks(of column: Column) -> [CheckConstraint] {
         checks.filter { $0.names.contains(column.name) }
