@@ -34,8 +34,8 @@ public struct WorldsTest: StressTest {
             switch size {
             case .short:
                 [
-                    try search(Selection(weight: 3, sample: 80, inSQLite: false)),
-                    try search(Selection(weight: 2, sample: 8, inSQLite: true)),
+                    try search(Selection(weight: 3, sample: 160, inSQLite: false)),
+                    try search(Selection(weight: 2, sample: 15, inSQLite: true)),
                 ]
             case .long:
                 [
