@@ -154,7 +154,9 @@ struct SalvagedJournalTests {
         #expect(report.debugDescription.contains("a journal or its end left out"))
     }
 
-    @Test("lacks nothing if a transaction in its log was not completed, whose checksums SQLite writes at its end")
+    @Test(
+        "lacks nothing if a transaction in its log was not completed, whose checksums SQLite writes at its end"
+    )
     func openTransaction() throws {
         let root = try make(
             "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 2"

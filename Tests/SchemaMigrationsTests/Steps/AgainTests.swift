@@ -441,12 +441,12 @@ struct AgainTests {
     @Test("names a column that no table has once a launch is complete, even if it has never run")
     func missingColumn() throws {
         let database = try open()
+        let condition: @Sendable (Database) throws -> Bool = { db in
+            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT moood FROM entry)") ?? false
+        }
         func launch() throws {
             let manager = try manager("1.0", database, current: "2.0")
-            manager.whenMigratingToVersion(
-                "2.0", in: database,
-                again: { try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT moood FROM entry)") == true }
-            ) { _ in }
+            manager.whenMigratingToVersion("2.0", in: database, again: condition) { _ in }
             try manager.migrate()
         }
         try launch()

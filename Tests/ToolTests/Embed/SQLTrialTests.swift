@@ -103,7 +103,8 @@ struct SQLTrialTests {
     @Test(
         "with the settings before the first statement, whatever other comments stand there",
         arguments: [
-            "\u{FEFF}", "/* why\n create it */\n", "-- Create the new definition.\r\n", "/*\n * CREATE\n **/ ",
+            "\u{FEFF}", "/* why\n create it */\n", "-- Create the new definition.\r\n",
+            "/*\n * CREATE\n **/ ",
             "-- migrations: compatible\n;",
         ])
     func header(opening: String) async throws {
