@@ -362,6 +362,17 @@ struct ConditionTests {
             ])
         #expect(try rules(sql("coalesce(first, '') || ' ' || coalesce(last, '')"), after: first) == [])
         #expect(try rules(sql("json_array(first, last)"), after: first) == [])
+        #expect(
+            try rules(sql("CASE WHEN first IS NOT NULL THEN first || coalesce(last, '') END"), after: first)
+                == [])
+    }
+
+    @Test(
+        "tries rows beside the highest id that there is",
+        arguments: ["k TEXT PRIMARY KEY", "k INTEGER PRIMARY KEY"])
+    func highestID(key: String) throws {
+        let first = "CREATE TABLE t(\(key), v); INSERT INTO t(rowid, v) VALUES (9223372036854775807, 'x');"
+        #expect(try rules("ALTER TABLE t ADD COLUMN w;", after: first) == [])
     }
 
     @Test("finds rows that are lost where one column is null, and others are not")

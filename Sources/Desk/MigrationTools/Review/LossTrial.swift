@@ -257,7 +257,9 @@ struct LossTrial {
                 let found = try Kind(
                     self, changed, only: [every], chance?.isEmpty == true ? nil : chance, nullIn: column)
                 for loss in found.judgement.losses {
-                    let added = loss.without(known + losses, as: kind)
+                    var added = loss.without(known + losses, as: kind)
+                    // Who asks for the rest has thought of the rows in which it is null.
+                    if outline.asksForValues(of: table.columns[column]) { added.columns = [:] }
                     if !added.isNothing { losses.append(added) }
                 }
             } catch let error as StepLimit.Reached {

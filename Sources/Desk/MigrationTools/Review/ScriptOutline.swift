@@ -53,6 +53,18 @@ struct ScriptOutline {
         }
     }
 
+    /// Returns true if a condition of the file says that a column is not null.
+    func asksForValues(of column: SQLName) -> Bool {
+        statements.contains { statement in
+            let tokens = statement.tokens
+            return tokens.indices.contains { index in
+                guard tokens[index].name == column else { return false }
+                let next = tokens[(index + 1)...].prefix(3).map(\.keyword)
+                return next.first == "NOTNULL" || next == ["IS", "NOT", "NULL"]
+            }
+        }
+    }
+
     /// The tables that the file rebuilds.
     var rebuilds: [Rebuild] { statements.indices.compactMap(rebuild(at:)) }
 

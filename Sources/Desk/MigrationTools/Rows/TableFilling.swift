@@ -76,6 +76,8 @@ package struct TableFilling {
     private var nextID: Int64 = 1
     /// The id of the last row of many, where no column is one; nil if SQLite chooses it.
     private var hiddenID: Int64?
+    /// The highest id after which there is room for others.
+    private static let highestID = Int64.max - 1_000_000
     /// The number of rows before those in which one column alone is null.
     private var ordinaryRows = Int.max
     /// The values that satisfied the constraints on a column, by its position.
@@ -170,14 +172,14 @@ package struct TableFilling {
         }
         if style == .awkward, table.hasHiddenID, !table.columns.isEmpty {
             // Far from the others, as if rows before it had been deleted: a rebuild gives it another one.
-            hiddenID =
-                try (Int64.fetchOne(db, sql: "SELECT max(rowid) FROM \(table.name.inMain)") ?? 0) + 1_000
+            let highest = try Int64.fetchOne(db, sql: "SELECT max(rowid) FROM \(table.name.inMain)") ?? 0
+            if highest < Self.highestID { hiddenID = highest + 1_000 }
         }
         if let id = table.columns.first(where: \.isRowID) {
             let highest = try Int64.fetchOne(
                 db,
                 sql: "SELECT max(\(id.name.sql)) FROM \(table.name.inMain)")
-            nextID = (highest ?? 0) + 1
+            nextID = min(highest ?? 0, Self.highestID) + 1
         }
     }
 
