@@ -22,11 +22,7 @@ struct FileSettings {
 
     /// True if foreign keys are enforced while the file runs.
     var enforcesForeignKeys: Bool {
-        foreignKeys.map { $0 == "foreign-keys=immediate" } ?? beginsWithForeignKeys
+        names.last { $0.hasPrefix("foreign-keys=") }.map { $0 == "foreign-keys=immediate" }
+            ?? beginsWithForeignKeys
     }
-
-    /// True if the migrator checks foreign keys after the file.
-    var checksForeignKeys: Bool { hasTransaction && foreignKeys != "foreign-keys=unchecked" }
-
-    private var foreignKeys: String? { names.last { $0.hasPrefix("foreign-keys=") } }
 }

@@ -34,8 +34,6 @@ final class StepRun {
     private var position = StepPosition()
     /// True once a batch is done.
     private var hasMoved = false
-    /// True if it goes on where an earlier attempt has got to.
-    private(set) var isContinued = false
 
     /// - Parameter number: the number of the step in the run, from 1.
     init(_ pending: LaunchPlan.PendingStep, number: Int, of count: Int, in run: Run) {
@@ -47,6 +45,8 @@ final class StepRun {
 
     private var step: MigrationStep { pending.step }
     private var work: MigrationWork { run.plan.work(of: pending) }
+    /// True if it goes on where an earlier attempt has got to.
+    var isContinued: Bool { position.cursor != nil }
 
     private var settlement: Settlement {
         Settlement(work: work, appVersion: run.input.request.current, started: started)
@@ -83,7 +83,6 @@ final class StepRun {
         }
         let open = run.journal.start(pending, from: state)
         (attempt, position) = (open.deaths + 1, open.position ?? position)
-        isContinued = position.cursor != nil
         do {
             try run.writeStart(of: pending)
         } catch {

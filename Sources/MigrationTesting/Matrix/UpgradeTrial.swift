@@ -192,8 +192,7 @@ struct UpgradeTrial {
     }
 
     private func damage(_ db: Database, _ start: UpgradeReport.Start) throws -> [UpgradeProblem] {
-        let check = try IntegrityCheck(db, .full, limit: 20)
-        return Set(check.problems + check.forbiddenValues).sorted().map {
+        try Set(IntegrityCheck(db, .full, limit: 20).findings).sorted().map {
             UpgradeProblem(
                 "SQLite's integrity check finds after upgrading", from: start, ": \($0)",
                 remedy: "Fix the migration that causes it.")

@@ -19,6 +19,9 @@ package struct IntegrityCheck {
     /// else, too; but a single changed bit can make a number null.
     package let forbiddenValues: [String]
 
+    /// Everything that SQLite has found: where a value cannot be older than the constraint, it may well be damage.
+    package var findings: [String] { problems + forbiddenValues }
+
     /// Checks a database.
     ///
     /// SQLite 3.40.0 to 3.41.0 find a null in columns that hold none, in tables `WITHOUT ROWID` whose primary
