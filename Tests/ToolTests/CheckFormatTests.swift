@@ -129,8 +129,7 @@ struct CheckFormatTests {
             "::error file=50%25%2Ca%3Ab/2_b.sql,line=2,title=drop-table::Table `b` is dropped: its rows are lost.",
             """
             ::notice file=50%25%2Ca%3Ab/3_c d.sql,line=3,title=ignored-pragma::PRAGMA foreign_keys is left out here: this \
-            file runs without enforcing foreign keys. To enforce them in the whole file, begin it with \
-            `-- migrations: foreign-keys=immediate`.
+            file runs without enforcing foreign keys, which are checked before the commit. Remove it.
             """,
             "3 migrations checked, not compared with a branch: 1 error, 0 warnings, 1 note",
         ]

@@ -94,8 +94,7 @@ struct CheckTests {
         #expect(
             run.output == """
                 Migrations/1_a.sql:3: note: PRAGMA foreign_keys is left out here: this file runs without enforcing foreign \
-                keys. To enforce them in the whole file, begin it with `-- migrations: foreign-keys=immediate`. \
-                [ignored-pragma]
+                keys, which are checked before the commit. Remove it. [ignored-pragma]
                 1 migration checked, not compared with a branch: 0 errors, 0 warnings, 1 note
 
                 """)

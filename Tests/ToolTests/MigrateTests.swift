@@ -237,7 +237,7 @@ struct MigrateTests {
                 "history --store nowhere.json",
                 """
                 error: There is no store nowhere.json.
-                Pass the path of the JSON file of a JSONStore as --store.
+                Pass the path of a store's JSON file as --store.
                 """
             ),
             (

@@ -234,10 +234,34 @@ struct OtherCommandsTests {
             try await tool("adopt --database app.sqlite --from user_version --map 1=20240110090000000").errors
                 == """
                 error: user_version says 7; the highest that this app knows is 1.
-                Pass a --map for each number or identifier that the database holds. Nothing was changed.
+                If a newer version of the app has migrated the database, update the app. If not, pass its version as a --map. \
+                Nothing was changed.
 
                 """)
         #expect(try tool.strings("SELECT name FROM sqlite_master") == ["book"])
+    }
+
+    @Test("adopt says what is missing where each identifier has a version")
+    func adoptHalf() async throws {
+        let tool = try Tool(["1_book.sql": "CREATE TABLE book(id, title);"])
+        try tool.execute(
+            """
+            CREATE TABLE book(id); CREATE TABLE grdb_migrations(identifier TEXT PRIMARY KEY);
+            INSERT INTO grdb_migrations VALUES ('createBook')
+            """)
+        let run = try await tool(
+            "adopt --database app.sqlite --from grdb --map createBook=1 --map addTitle=1")
+        #expect(
+            run.errors.contains("Migrate the database with GRDB's migrator first; or, if another migration"))
+    }
+
+    @Test("drift says what a trial must not do, and does not advise to adopt what is adopted")
+    func driftAttaching() async throws {
+        let tool = try Tool(["1_book.sql": "ATTACH 'other.sqlite' AS other; CREATE TABLE book(id);"])
+        #expect(try await tool("migrate --database app.sqlite").status == 0)
+        let run = try await tool("drift --database app.sqlite")
+        #expect(run.errors.contains("attaches a database, which a trial must not change"))
+        #expect(!run.errors.contains("app-migrations adopt"))
     }
 
     @Test(

@@ -96,8 +96,8 @@ struct RowTests {
         #expect(
             reason.hasSuffix(
                 """
-                rows of table note whose book refer to no row of book. Delete the rows that refer to them, or begin the \
-                file with `-- migrations: foreign-keys=immediate`.
+                rows of table note whose book refer to no row of book. Delete the rows that refer to them. Where a \
+                DELETE leaves them, `-- migrations: foreign-keys=immediate` runs its ON DELETE.
                 """))
         #expect(
             try ReviewedMigrations("-- migrations: foreign-keys=immediate\n\(sql)", after: first).findings

@@ -129,8 +129,8 @@ package struct FolderReview: Sendable {
                 add(
                     .ignoredPragma, name, line: line,
                     """
-                    PRAGMA foreign_keys is left out here: this file runs without enforcing foreign keys. To enforce \
-                    them in the whole file, begin it with `-- migrations: foreign-keys=immediate`.
+                    PRAGMA foreign_keys is left out here: this file runs without enforcing foreign keys, which are \
+                    checked before the commit. Remove it.
                     """)
             }
         } catch let error as MigrationError {

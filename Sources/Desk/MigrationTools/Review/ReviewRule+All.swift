@@ -55,7 +55,7 @@ extension ReviewRule {
         remedy: "Name a rule that `app-migrations help check` lists.", scope: .file)
     static let ignoredPragma = ReviewRule(
         "ignored-pragma", .note, "a PRAGMA foreign_keys has no effect",
-        remedy: "Remove it, or begin the file with `-- migrations: foreign-keys=immediate`.", scope: .file)
+        remedy: "Remove it.", scope: .file)
 
     static let notCompatible = ReviewRule(
         "not-compatible", .error, "a file says that it is compatible, and an older app may fail after it",
@@ -244,7 +244,7 @@ extension ReviewRule {
     static let orphans = ReviewRule(
         "orphans", .warning, "rows are left that refer to missing rows",
         remedy:
-            "Delete the rows that refer to them, or begin the file with `-- migrations: foreign-keys=immediate`."
+            "Delete the rows that refer to them. Where a DELETE leaves them, `-- migrations: foreign-keys=immediate` runs its ON DELETE."
     )
     static let staleFullText = ReviewRule(
         "stale-full-text", .error, "a full-text index no longer matches its table",

@@ -94,8 +94,8 @@ extension ReviewFinding {
     /// The finding with a remedy for code, which has no header.
     fileprivate var withoutFiles: ReviewFinding {
         let words = [
-            "begin the file with `-- migrations: foreign-keys=immediate`":
-                "let the migration enforce foreign keys immediately",
+            "`-- migrations: foreign-keys=immediate` runs its ON DELETE":
+                "a migration that enforces foreign keys immediately runs its ON DELETE",
             "Remove foreign-keys=immediate": "Let the migration defer foreign keys",
             "at the end of the file": "at the end of the migration",
             "Begin a file with `-- migrations: redefine` instead": "Rebuild the table instead",

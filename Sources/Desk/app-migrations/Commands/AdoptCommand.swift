@@ -203,9 +203,8 @@ struct AdoptCommand: ParsableCommand {
             guard from != .version else { throw Failure(error.diagnostic) }
             throw Failure(
                 at: error.diagnostic.place, error.diagnostic.problem,
-                remedy:
-                    "Pass a --map for each number or identifier that the database holds. Nothing was changed."
-            )
+                remedy: error.diagnostic.remedy.replacing(
+                    "ass the version that it means to the adoption", with: "ass its version as a --map"))
         }
     }
 }

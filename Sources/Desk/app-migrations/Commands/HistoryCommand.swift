@@ -11,9 +11,9 @@ struct HistoryCommand: ParsableCommand {
         commandName: "history",
         abstract: "Show the history of a database or a store: what ran, when, and by which app version.",
         discussion: """
-            The history of a database lists its schema migrations and the steps that work in it. A store is the \
-            JSON file of a JSONStore; its history is a file beside it. Deferred steps that are not complete follow, \
-            with the rows that are done.
+            The history of a database lists its schema migrations and the steps that work in it. A store is a \
+            JSON file; its history is a file beside it. Deferred steps that are not complete follow, with the rows \
+            that are done.
 
             EXAMPLE
               app-migrations history --database library.sqlite
@@ -58,7 +58,7 @@ struct HistoryCommand: ParsableCommand {
         guard kind == .regular else {
             throw Failure(
                 kind == .missing ? "There is no store \(path)" : "\(path) is not a regular file",
-                remedy: "Pass the path of the JSON file of a JSONStore as --store.")
+                remedy: "Pass the path of a store's JSON file as --store.")
         }
         let store = try JSONStore(at: URL(fileURLWithPath: path))
         return HistoryOutput(

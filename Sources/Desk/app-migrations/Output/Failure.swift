@@ -95,7 +95,8 @@ extension MigrationError {
                     migrated for good, as in `app-migrations check`. Nothing was left half-done.
                     """
             }
-            return code == .undecided
+            // A trial that was refused has its own remedy.
+            return code == .undecided && underlyingError == nil
                 ? "Mark the migrations that it has had with `app-migrations adopt`. Nothing was changed."
                 : nil
         }
