@@ -40,10 +40,9 @@ public struct SchemaOptions: Sendable {
     /// The folder of backups, which the migrator makes before it changes a database; nil, the default, for none.
     ///
     /// It copies the database whenever a migration is pending and the database is not empty, while no other connection
-    /// writes. The copy's name is that of the database, and the date. ``SchemaMigrator/restore(_:to:)`` restores it.
+    /// writes. The copy's name is that of the database, a hash of its path, and the date. ``SchemaMigrator/restore(_:to:)`` restores it.
     ///
-    /// The migrator creates the folder. Choose one that the system does not clear. Databases of the same file name, as
-    /// those of several accounts, need a folder each: that name tells copies apart.
+    /// The migrator creates the folder. Choose one that the system does not clear.
     public var backupFolder: URL?
 
     /// The number of backups to keep of each database, at least 1; the migrator removes older ones.
