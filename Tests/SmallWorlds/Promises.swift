@@ -503,6 +503,7 @@ package struct Promises: Sendable {
                         // Tables beside records that were replaced may be old, or not.
                         || app.managers[manager].asks(for: .tables)
                             && places[.database(0)]?.replaced.isEmpty == false
+                        || meetsDamageBesideTables(manager)
                         // It knows no build of the app, which alone could say that tables are new.
                         || event.isFromExtension && !(before.isSettled && before.release == release)
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
@@ -516,10 +517,14 @@ package struct Promises: Sendable {
         return nil
     }
 
-    /// True if records that a manager reads cannot be understood: its own, or those beside the tables that it is adopted by.
+    /// True if records of a manager cannot be understood.
     private func meetsDamage(_ manager: Int) -> Bool {
         placesUsed(by: manager).contains { places[recordPlace($0)]?.isDamaged == true }
-            || app.managers[manager].asks(for: .tables) && places[.database(0)]?.isDamaged == true
+    }
+
+    /// True if the records cannot be understood that lie beside the tables by which a manager is adopted.
+    private func meetsDamageBesideTables(_ manager: Int) -> Bool {
+        app.managers[manager].asks(for: .tables) && places[.database(0)]?.isDamaged == true
     }
 
     /// True if the process may have died in a work as often as to give up on it.
@@ -598,7 +603,8 @@ package struct Promises: Sendable {
         case (_, .stopped("misuse")), (_, .finished): return nil
         case (_, .stopped("damagedStore")) where meetsDamage(manager): return nil
         case (.skip, .stopped("undecided"))
-        where used.contains { start(of: manager, in: $0, release) == .undecided }:
+        where used.contains { start(of: manager, in: $0, release) == .undecided }
+            || meetsDamageBesideTables(manager):
             return nil
         case (_, .stopped(let code)): return "a call stops with \(code), and nothing is the matter"
         }

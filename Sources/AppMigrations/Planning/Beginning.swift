@@ -341,7 +341,7 @@ extension MigrationStep {
         case .answered: false
         case .seen, .newDatabase: onFreshInstall == .run
         // It may have been waiting. What runs at least once may run again.
-        case .lost: kind == .deferredClosure
+        case .lost: kind == .deferredClosure && onFreshInstall != .only
         case .lostNew: false
         }
     }
@@ -380,7 +380,7 @@ extension PlaceState {
     }
 
     /// True if a manager of another line has replaced the damaged contents: what this line had noted is lost with them.
-    fileprivate func hasForgotten(_ line: String) -> Bool {
+    func hasForgotten(_ line: String) -> Bool {
         !assumptions.isEmpty && assumptions[line] == nil
     }
 }

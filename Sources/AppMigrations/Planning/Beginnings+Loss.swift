@@ -72,7 +72,9 @@ extension LostRecord {
         guard var record = Beginning.at(max(version, completed ?? .zero), .lost).record(request, steps) else {
             return nil
         }
-        for step in steps where step.isDeferred && step.version > version { record.owe(step.id) }
+        for step in steps where step.isDeferred && step.onFreshInstall != .only && step.version > version {
+            record.owe(step.id)
+        }
         return completing(record, steps)
     }
 

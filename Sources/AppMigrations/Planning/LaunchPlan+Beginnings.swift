@@ -30,7 +30,7 @@ extension LaunchPlan {
                     answer = try ask(request)
                     return try beginning()
                 case .undecided(let culprit):
-                    throw MigrationError.undecided(steps[culprit], states[culprit].evidence, request)
+                    throw MigrationError.undecided(steps[culprit], states[culprit], request)
                 case .unknown(let culprit, let unknown):
                     throw MigrationError.lostRecord(steps[culprit], unknown, request)
                 default: return found

@@ -169,14 +169,17 @@ final class LaunchPlan: Sendable {
         }
     }
 
-    /// Returns true if the record in a database names a store that the manager uses no longer.
+    /// Returns true if the record in a database names a store that the manager uses no longer: its store is new, and no launch
+    /// has got as far as to name it in all databases.
     func takesOver(_ place: PlacePlan) -> Bool {
-        namesAnotherStore(place) && places[0].state.record == nil
+        namesAnotherStore(place) && !hasCompletedStore
     }
+
+    private var hasCompletedStore: Bool { places[0].state.record?.completed != nil }
 
     /// The databases in which another store, which the manager uses elsewhere, keeps its record.
     var databasesOfOtherStores: [String] {
-        guard places[0].state.record != nil else { return [] }
+        guard hasCompletedStore else { return [] }
         return places.dropFirst().filter(namesAnotherStore).map(\.steps.name)
     }
 

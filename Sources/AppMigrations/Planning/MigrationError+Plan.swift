@@ -46,9 +46,9 @@ extension MigrationError {
 
     /// Creates the error for data of an unknown version.
     static func undecided(
-        _ place: PlaceSteps, _ evidence: Evidence, _ request: LaunchRequest
+        _ place: PlaceSteps, _ state: PlaceState, _ request: LaunchRequest
     ) -> MigrationError {
-        guard evidence != .replaced else {
+        guard state.evidence != .replaced, !state.hasForgotten(request.line) else {
             return MigrationError(
                 .undecided,
                 "\(place.name) was damaged and has been replaced, and knows no version of line \(request.line)",

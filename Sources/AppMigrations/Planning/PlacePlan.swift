@@ -165,7 +165,7 @@ extension LaunchPlan.PlacePlan {
     /// The closures for a change of the app's version, if this launch changes it and they have not run.
     func versionChange(_ request: LaunchRequest) -> LaunchPlan.PendingStep? {
         guard request.hasVersionChanges, request.stop == nil, let from = launch.upgradedVersion,
-            from != request.current, from != .zero
+            from < request.current, from != .zero
         else { return nil }
         let step = MigrationStep(versionChangeTo: request.current, in: steps.id)
         guard record?[step.id]?.isSettled != true else { return nil }

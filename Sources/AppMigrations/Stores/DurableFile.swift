@@ -89,11 +89,12 @@ package struct DurableFile: Sendable {
         return false
     }
 
-    /// The file's permissions; nil if there is no file.
+    /// The permissions for files that stand for this one, or beside it: its own, and those of its owner to read and write; nil if there
+    /// is no file.
     @inline(never)
     package var permissions: mode_t? {
         var status = stat()
-        return stat(url.path, &status) == 0 ? status.st_mode & 0o777 : nil
+        return stat(url.path, &status) == 0 ? status.st_mode & 0o777 | 0o600 : nil
     }
 
     /// Appends lines, and removes them again if the body throws.

@@ -34,6 +34,14 @@ extension Adoption {
                     remedy:
                         "Nothing was run. \(error.remedy ?? "Check that the file can be read, and launch again.")",
                     underlyingError: error)
+            } catch let error as MigrationError where error.code == .damagedStore {
+                // The manager that asks has no step in this database, or it would have found the damage itself.
+                throw MigrationError(
+                    .undecided, "Cannot tell whether the database has tables: \(error.message)",
+                    remedy: """
+                        Nothing was run. Call replaceRecord(assuming:) for a manager with a step in that database first.
+                        """,
+                    underlyingError: error)
             }
         })
     }

@@ -147,6 +147,31 @@ struct ReplaceRecordTests {
         #expect(try manager().migrate().completed == [])
     }
 
+    @Test("a pre-release has run the steps of its release, which do not run again")
+    func preRelease() throws {
+        try Data("{".utf8).write(to: url)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0-beta.1", adopting: .newApp, store: store)
+        manager.register(["1.0", "2.0"], log: log)
+        manager.whenVersionChanges { from, to in Issue.record("\(from) is no older version than \(to)") }
+        try manager.replaceRecord(assuming: "2.0-beta.1")
+        #expect(try manager.migrate().completed == [])
+        #expect(log.lines == [])
+    }
+
+    @Test("a deferred closure for fresh installs is none of those that may have been waiting")
+    func freshInstallsOnly() async throws {
+        try Data("{".utf8).write(to: url)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        manager.afterMigratingToVersion("1.0", onFreshInstall: .only) { [log] _ in log.lines.append("fresh") }
+        manager.afterMigratingToVersion("1.5") { [log] _ in log.lines.append("1.5") }
+        try manager.replaceRecord(assuming: "2.0")
+        try await manager.migrate()
+        try await manager.runDeferred()
+        #expect(log.lines == ["1.5"])
+    }
+
     @Test("two replacements in the same second set two files aside")
     func twice() throws {
         for text in ["{", "["] {

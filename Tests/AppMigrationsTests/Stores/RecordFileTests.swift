@@ -50,6 +50,22 @@ struct RecordFileTests {
         for name in try folder.fileNames { #expect(try permissions(name) == expected, "\(name)") }
     }
 
+    @Test(
+        "that its owner may not write gets files beside it that the owner may write", arguments: [0, 0o444])
+    func readOnlyFile(permissions: mode_t) throws {
+        try launch("1.0", store: .jsonFile(at: url))
+        for name in try folder.fileNames where name != "migrations.json" {
+            try FileManager.default.removeItem(at: folder.file(name))
+        }
+        chmod(url.path, permissions)
+        let store = try MigrationStore.jsonFile(at: url)
+        // What nobody may read stays unread.
+        _ = try? launch("2.0", steps: ["2.0"], store: store)
+        for name in try folder.fileNames where name != "migrations.json" {
+            #expect(try self.permissions(name) & 0o600 == 0o600, "\(name)")
+        }
+    }
+
     @Test("is never written through a link in the place of its temporary file")
     func temporaryLink() throws {
         let victim = folder.file("victim")

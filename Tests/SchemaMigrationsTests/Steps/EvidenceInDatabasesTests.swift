@@ -16,6 +16,8 @@ struct EvidenceInDatabasesTests {
         database = try app.open()
     }
 
+    private static let damage = "UPDATE app_migrations SET value = '{' WHERE part = 'seen'"
+
     private func makeTables() throws {
         try database.write { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)") }
     }
@@ -108,6 +110,44 @@ struct EvidenceInDatabasesTests {
         #expect(
             try launch("5.0", name: "Plugin", line: "Plugin", adopting: Adoption { "1.0" }).launch
                 == .adoption(from: "1.0"))
+    }
+
+    @Test("Damaged records are replaced by a manager that has a step beside them")
+    func damageElsewhere() throws {
+        let other = try DatabaseQueue(path: app.folder.path("other.sqlite"))
+        #expect(try launch("1.0").launch == .freshInstall)
+        try database.write {
+            try $0.execute(sql: Self.damage)
+        }
+        let error = try #require(throws: MigrationError.self) {
+            try launch(
+                "2.0", name: "Settings", in: .database(other),
+                adopting: .databaseHasTables(database, means: "1.0"),
+                works: false)
+        }
+        #expect(error.code == .undecided)
+        #expect(
+            error.remedy
+                == "Nothing was run. Call replaceRecord(assuming:) for a manager with a step in that database first."
+        )
+    }
+
+    @Test("Beside tables, a line whose records went with others is told to replace its own")
+    func forgottenLine() throws {
+        try makeTables()
+        #expect(try launch("1.0", adopting: Adoption { "1.0" }).launch == .adoption(from: "1.0"))
+        try database.write {
+            try $0.execute(sql: Self.damage)
+        }
+        let app = try MigrationManager(
+            name: "Library", currentVersion: "1.0", adopting: .newApp, store: .database(database))
+        try app.replaceRecord(assuming: "1.0")
+        let error = try #require(throws: MigrationError.self) {
+            try launch("1.0", name: "Importer", line: "Importer")
+        }
+        #expect(error.code == .undecided)
+        #expect(
+            error.remedy == "Call replaceRecord(assuming:) for this manager as well. Nothing was changed.")
     }
 
     @Test("After damage, a line that is unknown is undecided, and not new", arguments: [true, false])

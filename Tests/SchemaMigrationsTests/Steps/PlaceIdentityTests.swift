@@ -237,6 +237,30 @@ struct PlaceIdentityTests {
         #expect(try library("ben.json", "2.0").databasesOfOtherStores == [])
     }
 
+    @Test("belongs to a store that was made anew, and could not take it over at first")
+    func laterTakenOver() throws {
+        let index = try queue("index.sqlite")
+        func library(_ version: String) throws -> MigrationManager {
+            let manager = try manager("Library", version)
+            step(manager, "1.0", in: index, rule: .run)
+            return manager
+        }
+        try library("1.0").migrate()
+        try FileManager.default.removeItem(at: app.folder.url.appendingPathComponent("store.json"))
+        try index.write {
+            try $0.execute(
+                sql: """
+                    CREATE TRIGGER one BEFORE UPDATE ON app_migrations BEGIN SELECT RAISE(ABORT, 'not now'); END;
+                    CREATE TRIGGER two BEFORE INSERT ON app_migrations BEGIN SELECT RAISE(ABORT, 'not now'); END;
+                    CREATE TRIGGER three BEFORE DELETE ON app_migrations BEGIN SELECT RAISE(ABORT, 'not now'); END;
+                    """)
+        }
+        #expect(throws: MigrationError.self) { try library("1.0").migrate() }
+        try index.write { try $0.execute(sql: "DROP TRIGGER one; DROP TRIGGER two; DROP TRIGGER three") }
+        #expect(try library("1.0").migrate().databasesOfOtherStores == [])
+        #expect(try library("1.0").migrate().databasesOfOtherStores == [])
+    }
+
     // MARK: What the app says
 
     @Test("any counts exact answers before bounds")
