@@ -63,6 +63,22 @@ final class BatchBody {
     }
 }
 
+extension StepPosition {
+    /// Decodes the cursor; nil before the first batch.
+    ///
+    /// - Throws: ``MigrationError``, when an earlier release of the app has left a cursor of another kind.
+    func cursor<Cursor: Decodable>(ofStepAs type: Cursor.Type) throws -> Cursor? {
+        do {
+            return try cursor(as: type)
+        } catch let error as DecodingError {
+            throw MigrationError(
+                .stepFailed, "an earlier version of the app has left it at a cursor of another kind",
+                remedy: "Start the step over with rerun(_:), or restore the kind of its cursor.",
+                underlyingError: error)
+        }
+    }
+}
+
 /// A way to cut work into batches.
 protocol StepBatches: Sendable {
     /// Returns where the step begins.

@@ -14,7 +14,7 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
     {
         var calls = 1
         if case .next(let most) = part { calls = max(1, most) }
-        var cursor = try position.cursor(as: Cursor.self) ?? start
+        var cursor = try position.cursor(ofStepAs: Cursor.self) ?? start
         for call in 1...calls {
             let changes = db.totalChangesCount
             let result = try body.run(

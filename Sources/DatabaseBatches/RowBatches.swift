@@ -5,8 +5,11 @@ import SchemaMigrations
 
 /// Batches of the rows of a table, in the order of its primary key.
 struct RowBatches: StepBatches {
-    /// The longest time to count rows, which only the progress needs.
-    private static let longestCount: Duration = .milliseconds(500)
+    /// The longest time to count rows, which only the progress needs: before a batch, and within one, which keeps others from
+    /// writing.
+    private static let (longestCount, longestCountInBatch): (Duration, Duration) = (
+        .milliseconds(500), .milliseconds(50)
+    )
 
     let table: SQLName
     /// The condition for rows that need the step; nil if all do.
@@ -35,7 +38,7 @@ struct RowBatches: StepBatches {
     func begin(_ db: Database) throws -> StepPosition {
         do {
             guard let key = try TableKey(of: table, where: condition, db) else { return StepPosition() }
-            return try start(key, db)
+            return try start(key, db, countingFor: Self.longestCount)
         } catch let error as MigrationError where error.code == .stepFailed {
             return StepPosition()
         } catch let error as DatabaseError where condition != nil && error.resultCode == .SQLITE_ERROR {
@@ -43,12 +46,14 @@ struct RowBatches: StepBatches {
         }
     }
 
-    private func start(_ key: TableKey, _ db: Database) throws -> StepPosition {
+    private func start(
+        _ key: TableKey, _ db: Database, countingFor limit: Duration = Self.longestCountInBatch
+    ) throws -> StepPosition {
         let rest = Rest(key: key.order, hasNulls: try key.hasNulls(db), range: try key.fullRange(db))
         var position = StepPosition()
         try position.advance(to: rest, done: 0)
         let interrupter = Interrupter(
-            observing: nil, until: limitsTime ? .now + Self.longestCount : nil,
+            observing: nil, until: limitsTime ? .now + limit : nil,
             orThrow: BatchTimeOver())
         do {
             try interrupter.allowInterrupts(of: db) { position.total = try key.count(db) }
@@ -66,7 +71,7 @@ struct RowBatches: StepBatches {
                 .stepFailed, "there is no table \(table)",
                 remedy: "Name the table as it is once `migrate()` has returned.")
         }
-        var cursor = try position.cursor(as: Rest.self)
+        var cursor = try position.cursor(ofStepAs: Rest.self)
         if cursor == nil {
             position = try start(key, db)
             cursor = try position.cursor(as: Rest.self)
