@@ -6,9 +6,13 @@ struct FileSettings {
 
     init(_ sql: String) {
         let preamble = Preamble(sql)
-        names = preamble.lineComments.map { $0.dropFirst("--".count).filter { !$0.isWhitespace } }
-            .filter { $0.hasPrefix("migrations:") }
-            .flatMap { $0.dropFirst("migrations:".count).split(separator: ",").map(String.init) }
+        let comments: [String] = preamble.lineComments.map {
+            $0.dropFirst("--".count).filter { !$0.isWhitespace }
+        }
+        let settings = comments.filter { $0.hasPrefix("migrations:") }.map {
+            $0.dropFirst("migrations:".count)
+        }
+        names = settings.flatMap { $0.split(separator: ",").map(String.init) }
         let pragma = /PRAGMA\s+(main\s*\.\s*)?foreign_keys\s*[=(]\s*['"]?(1|on|true|yes)\b/.ignoresCase()
         let statements = Substring(sql.utf8.dropFirst(preamble.end))
         beginsWithForeignKeys = statements.prefixMatch(of: pragma) != nil

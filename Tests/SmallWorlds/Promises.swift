@@ -78,12 +78,11 @@ package struct Promises: Sendable {
         case .launch, .runDeferred:
             forgetDeathsElsewhere()
             note(outcome, retried: event.retried)
-            problem =
-                nothingIsLost(found, outcome) ?? onceOnly(event, found, outcome, before)
-                ?? inOrder(event, found, outcome) ?? explained(event, outcome, before)
-                ?? untouched(event, outcome, found) ?? quiet(event, outcome, before)
-                ?? complete(event, outcome, found) ?? new(event, outcome, found)
-                ?? changed(event, outcome, found, before) ?? again(event, outcome, found)
+            problem = nothingIsLost(found, outcome) ?? onceOnly(event, found, outcome, before)
+            problem = problem ?? inOrder(event, found, outcome) ?? explained(event, outcome, before)
+            problem = problem ?? untouched(event, outcome, found) ?? quiet(event, outcome, before)
+            problem = problem ?? complete(event, outcome, found) ?? new(event, outcome, found)
+            problem = problem ?? changed(event, outcome, found, before) ?? again(event, outcome, found)
         case .call(let call, _):
             problem = called(call, outcome, found, before)
             apply(event, outcome, found)

@@ -30,7 +30,7 @@ struct DatabaseHeader {
         encoding = bytes.uint32(56).flatMap { (1...3).contains($0) ? $0 : nil }
         freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
         pageCount = bytes.uint32(28) ?? 0
-        let constants = bytes.count >= 100 && bytes[21] == 64 && bytes[22] == 32 && bytes[23] == 32
+        let constants = bytes.count >= 100 && bytes[21..<24].elementsEqual([64, 32, 32])
         isThere = constants || bytes.count >= 100 && bytes.starts(with: Self.magic)
         // The zeros behind them say that what has overwritten the beginning ends before.
         let hasNumbers = bytes.count >= 100 && (isThere || bytes[72..<92].allSatisfy { $0 == 0 })

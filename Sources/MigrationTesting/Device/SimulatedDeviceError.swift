@@ -22,11 +22,7 @@ extension SimulatedDeviceError: CustomStringConvertible, LocalizedError {
     /// The message and the log, with an arrow at the first line that differs from the expected log.
     public var description: String {
         var lines = [message]
-        let other = expected.map { expected in
-            (0..<max(log.count, expected.count)).first { index in
-                index >= log.count || index >= expected.count || log[index] != expected[index]
-            } ?? 0
-        }
+        let other = expected.map { zip(log, $0).prefix { $0 == $1 }.count }
         func add(_ title: String, _ history: [String]) {
             lines.append(title)
             if history.isEmpty { lines.append("  nothing") }
