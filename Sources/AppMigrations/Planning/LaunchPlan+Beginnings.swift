@@ -18,7 +18,7 @@ extension LaunchPlan {
                 places.append(try PlacePlan(request, steps[index], state, nil, store: store))
                 continue
             }
-            let isMadeAnew = store?.record.map { $0.isMadeAnew(index, steps, states) } ?? false
+            let isMadeAnew = store?.record.map { $0.isMadeAnew(states[index], at: steps[index].place.path, among: states) } ?? false
             func beginning() throws -> Beginning {
                 let beginnings = Beginnings(
                     request: request, places: states, steps: steps.map(\.closures), answer: answer)
@@ -47,18 +47,10 @@ extension LaunchPlan {
 extension MigrationRecord {
     /// Returns true if the manager has worked in a database that has no record of it now, or in another one at its path that is
     /// in no other place.
-    fileprivate func isMadeAnew(_ index: Int, _ steps: [PlaceSteps], _ states: [PlaceState]) -> Bool {
-        guard !databases.isEmpty else { return false }
-        let (id, path) = (states[index].storeID, steps[index].place.path)
-        if id != nil, databases.contains(where: { $0.id == id }) { return true }
+    fileprivate func isMadeAnew(_ state: PlaceState, at path: String, among states: [PlaceState]) -> Bool {
+        if databases.contains(where: { $0.id == state.storeID }) { return true }
         return databases.contains { known in
-            known.wasAt(path)
-                && !zip(steps, states).contains { place, state in
-                    guard let id = known.id else {
-                        return state.record != nil && known.wasAt(place.place.path)
-                    }
-                    return id == state.storeID
-                }
+            known.path == path && !states.contains { $0.storeID == known.id }
         }
     }
 }

@@ -3,44 +3,31 @@ import MigrationDiagnostics
 
 /// A database in which a manager has completed a launch, as its record in the store lists it.
 package struct KnownDatabase: Equatable, Sendable {
-    /// The id of the database; nil in a record from before databases had ids, which knows the file's name alone.
-    package let id: String?
+    /// Identifies the database, wherever it lies.
+    package let id: String
     /// Where it was, as ``Foundation/URL/pathInInstall`` has it.
     package let path: String
 
-    package init(id: String?, path: String) {
+    package init(id: String, path: String) {
         self.id = id
         self.path = path
-    }
-
-    /// Returns true if the database was at a path.
-    @inline(never)
-    func wasAt(_ other: String) -> Bool {
-        path == other || id == nil && path == other.split(separator: "/").last.map(String.init)
     }
 }
 
 extension KnownDatabase {
     init(_ field: JSONField) throws {
-        if case .string(let name) = field.value {
-            self.init(id: nil, path: name)
-        } else {
-            self.init(id: try field.field("id").text(), path: try field.field("path").text())
-        }
+        self.init(id: try field.field("id").text(), path: try field.field("path").text())
     }
 
-    var json: JSONValue {
-        guard let id else { return .string(path) }
-        return .object(["id": .string(id), "path": .string(path)])
-    }
+    var json: JSONValue { .object(["id": .string(id), "path": .string(path)]) }
 }
 
 extension [KnownDatabase] {
     /// Adds databases, in the place of others that were at their paths.
     mutating func note(_ databases: [KnownDatabase]) {
-        removeAll { known in databases.contains { $0.id == known.id || known.wasAt($0.path) } }
+        removeAll { known in databases.contains { $0.id == known.id || $0.path == known.path } }
         append(contentsOf: databases)
-        sort { ($0.path, $0.id ?? "") < ($1.path, $1.id ?? "") }
+        sort { ($0.path, $0.id) < ($1.path, $1.id) }
     }
 }
 

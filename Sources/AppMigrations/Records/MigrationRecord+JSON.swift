@@ -17,7 +17,7 @@ extension MigrationRecord {
         }
         if let open = try field.fieldIfPresent("open") {
             for key in try open.object().keys {
-                try add(key, in: open) { try WorkState(unsettled: open.field(key)) }
+                try add(key, in: open) { try .open(OpenWork(open.field(key))) }
             }
         }
         freshBuild = try field.textIfPresent("fresh")
@@ -96,15 +96,6 @@ extension WorkID {
     /// Returns true for the key of a kind that only a newer version of the package knows.
     fileprivate static func isUnknown(key: String) -> Bool {
         key.utf8.lastIndex(of: UInt8(ascii: " ")).map { Kind(rawValue: String(key[..<$0])) == nil } ?? false
-    }
-}
-
-extension WorkState {
-    /// Reads the state of work that is not settled.
-    ///
-    /// What an earlier version of the package has given up, since it had failed too often, counts as skipped.
-    fileprivate init(unsettled field: JSONField) throws {
-        self = try field.isTrue("givenUp") ? .skipped : .open(OpenWork(field))
     }
 }
 

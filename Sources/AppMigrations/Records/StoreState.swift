@@ -79,8 +79,7 @@ package struct StoreState: Sendable {
 // MARK: - Records and versions seen
 
 extension StoreState {
-    /// Identifies the place, wherever it lies: random, and written with its first record; nil before that, and in a place that
-    /// an older version of the package has written.
+    /// Identifies the place, wherever it lies: random, and written with its first record; nil before that.
     package var id: String? {
         if case .string(let id) = root["id"] { id } else { nil }
     }
@@ -210,8 +209,9 @@ extension StoreState {
     /// nothing of it has run here.
     package var hasLostRecords: Bool { root["lost"] != nil }
 
-    /// Notes that records may be lost, because their database was salvaged.
+    /// Notes that records may be lost, because their database was salvaged, and with them the id.
     package mutating func markRecordsAsLost(at date: Date) {
+        identify()
         root["lost"] = .object(["records": .object(["date": .string(date.recordText)])])
     }
 

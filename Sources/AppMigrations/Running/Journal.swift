@@ -138,8 +138,9 @@ struct Journal {
     mutating func finishStore() {
         finish(0)
         guard plan.isComplete, pages.count > 1, let record = pages[0].record else { return }
-        let found = pages.dropFirst().filter { $0.record?.completed != nil }
-            .map { KnownDatabase(id: $0.id, path: $0.plan.steps.place.path) }
+        let found = pages.dropFirst().filter { $0.record?.completed != nil }.compactMap { page in
+            page.id.map { KnownDatabase(id: $0, path: page.plan.steps.place.path) }
+        }
         if found.allSatisfy(record.databases.contains) { return }
         change(0, .knows(found))
     }

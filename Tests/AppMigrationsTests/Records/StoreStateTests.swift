@@ -45,19 +45,12 @@ struct StoreStateTests {
         #expect(rows.seen == state.seen)
     }
 
-    @Test("counts a step that an earlier version has given up as skipped, and writes it so")
-    func givenUp() throws {
-        var state = try StoreState(
-            json: Data(
-                #"""
-                {"format":"1.0","seen":{},"managers":{"Library":{"start":"1.0","done":["1.1"],
-                "open":{"1.2":{"owed":true,"givenUp":true,"lastFailure":"1.2: NSPOSIXErrorDomain 2"}}}}}
-                """#.utf8))
-        #expect(try state.record(of: "Library")?[WorkID("1.2")] == .skipped)
-        try state.changeRecord(of: "Library") { $0?.settle(WorkID("1.3")) }
-        let text = try String(decoding: state.json(), as: UTF8.self)
-        #expect(!text.contains("givenUp"))
-        #expect(try StoreState(json: state.json()).record(of: "Library")?[WorkID("1.2")] == .skipped)
+    @Test("has an id as soon as records are lost, so that its manager's store can list it")
+    func lostID() {
+        var state = StoreState()
+        #expect(state.id == nil)
+        state.markRecordsAsLost(at: Date())
+        #expect(state.id != nil)
     }
 
     @Test("keeps whole numbers that are larger than any signed one")

@@ -77,7 +77,7 @@ enum StoreSamples {
         record.freshBuild = "2.1 (416)"
         record.isInOldInstall = true
         record.databases = [
-            KnownDatabase(id: nil, path: "library.sqlite"),
+            KnownDatabase(id: "4B", path: "Documents/library.sqlite"),
             KnownDatabase(id: "5A", path: "Documents/thumbnails.sqlite"),
         ]
         record.store = "3C"
