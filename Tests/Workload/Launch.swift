@@ -129,7 +129,7 @@ struct Launch {
         while true {
             let report = try awaiting { try await manager.runDeferred() }
             if let failure = report.failures.first { throw failure }
-            guard report.isRunningElsewhere, ContinuousClock.now < deadline else { return }
+            guard report.canContinue, ContinuousClock.now < deadline else { return }
             usleep(5_000)
         }
     }
@@ -340,7 +340,7 @@ struct Launch {
             case .didRunBatch(let step, let done, _):
                 report("reported progress \(step.version) \(done)")
                 if diesAfterBatch { kill(getpid(), SIGKILL) }
-            case .launchRecognized, .databaseIsNewer, .databaseOfAnotherStore, .lacksBusyTimeout: break
+            case .launchRecognized, .lacksBusyTimeout: break
             }
         }
     }

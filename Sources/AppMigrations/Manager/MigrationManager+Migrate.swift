@@ -75,7 +75,7 @@ extension MigrationManager {
     func runInput(_ request: LaunchRequest, _ progress: Progress, waitingFor patience: Duration) -> RunInput {
         RunInput(
             registration: registration, request: request, formers: adopting.formers, role: options.role,
-            progress: progress, patience: patience, memory: memory, activity: .current)
+            progress: progress, patience: patience, memory: memory)
     }
 
     /// Reports a call, and keeps what it has done for the report of the call that completes the launch.

@@ -16,8 +16,8 @@ package indirect enum RecordChange: Sendable {
     case stopped(WorkID, failure: String?)
     /// The process has died in the work that was running, but for the caller's own.
     case died(isDeferred: Bool, except: WorkID?)
-    /// The run of the work that was running has ended, and could not write that down.
-    case abandoned(isDeferred: Bool)
+    /// The launch of the work that was running has ended, and could not write that down.
+    case abandoned
     /// A launch has found where work that waits begins.
     case prepared(WorkID, StepPosition)
     /// Work that goes on has come to a position.
@@ -55,7 +55,7 @@ extension MigrationRecord {
         // A commit can take effect although it reports an error: then the step is done, and has not failed.
         case .stopped(let id, let failure): changeOpen(id) { $0.stop(failure: failure) }
         case .died(let isDeferred, let own): endRunning(isDeferred: isDeferred, except: own) { $0.die() }
-        case .abandoned(let isDeferred): endRunning(isDeferred: isDeferred)
+        case .abandoned: endRunning(isDeferred: false)
         case .prepared(let id, let position): changeOpen(id) { $0.position = $0.position ?? position }
         case .moved(let id, let position):
             changeOpen(id) {

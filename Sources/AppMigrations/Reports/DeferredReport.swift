@@ -15,12 +15,8 @@ public struct DeferredReport: Sendable {
     /// continued.
     public let failures: [MigrationError]
 
-    /// A Boolean value that indicates whether this run ended early, because another process runs the deferred steps or
-    /// a launch finishes one.
-    package let isRunningElsewhere: Bool
-
     /// A Boolean value that indicates whether another run may do more without a fix: a step waits for time, or for
-    /// something that passes, such as a lock or a full disk.
+    /// something that passes, such as a lock, a full disk, or a run in another process.
     ///
     /// False if nothing is pending, and if every step that waits has failed by itself, or waits for a newer app.
     public let canContinue: Bool

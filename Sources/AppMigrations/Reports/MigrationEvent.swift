@@ -18,11 +18,6 @@ public struct MigrationEvent: Sendable {
     public indirect enum Kind: Sendable {
         /// The kind of launch is known. The pending steps follow.
         case launchRecognized(Launch)
-        /// A database has had migrations that are unknown. They are compatible, or the options allow them.
-        case databaseIsNewer(NewerDatabase)
-        /// A manager of this name has its record in a database for another store; see
-        /// ``MigrationReport/databasesOfOtherStores``.
-        case databaseOfAnotherStore(String)
         /// A step begins.
         case willRun(Step)
         /// A step is complete.
@@ -64,10 +59,6 @@ extension MigrationEvent: CustomStringConvertible {
     public var description: String {
         switch kind {
         case .launchRecognized(let launch): "\(manager): \(launch)"
-        case .databaseIsNewer(let database):
-            "\(manager): \(database.database) has had unknown migrations: \(database.schemaVersions.joined(separator: ", "))"
-        case .databaseOfAnotherStore(let database):
-            "\(manager): \(database) has a record of a manager of this name in another store: steps there need a manager of their own"
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
         case .didFail(let step, let error): "\(manager): \(step) failed: \(error.quotation)"

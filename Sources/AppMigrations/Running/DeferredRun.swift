@@ -17,9 +17,8 @@ extension RunInput {
 
         let found = try plan()
         try check(found.readable)
-        guard !found.isEmpty else { return DeferredEnd(found) }
-        guard let held = try store.lock(LockName.deferredRun(of: manager)).held else {
-            return DeferredEnd(found, isRunningElsewhere: true)
+        guard !found.isEmpty, let held = try store.lock(LockName.deferredRun(of: manager)).held else {
+            return DeferredEnd(found)
         }
         let lock = RunLock(manager, held, in: activity, stop: interruption.suspend)
         defer { lock.release() }
@@ -72,8 +71,8 @@ struct DeferredEnd: Sendable {
     /// The number of steps that the run has settled.
     let settled: Int
 
-    init(_ plan: DeferredPlan, _ run: DeferredRun? = nil, isRunningElsewhere: Bool = false) {
-        report = DeferredReport(plan, run, isRunningElsewhere: isRunningElsewhere)
+    init(_ plan: DeferredPlan, _ run: DeferredRun? = nil) {
+        report = DeferredReport(plan, run)
         settled = run?.ended.count ?? 0
     }
 }
@@ -87,7 +86,6 @@ final class DeferredRun: Run {
     private(set) var failures: [MigrationError] = []
     /// The deferred steps that wait, and that no other run completes without a fix.
     private(set) var stuck: Set<MigrationWork> = []
-    private(set) var isRunningElsewhere = false
 
     private let deadline: ContinuousClock.Instant?
     private let shares: DeferredProgress
@@ -149,7 +147,6 @@ final class DeferredRun: Run {
         case .endedElsewhere:
             noteEnded(pending)
             shares.finish(index)
-        case .heldElsewhere: isRunningElsewhere = true
         case .refused(let error), .notStarted(let error):
             step.release()
             if !comesAgain(after: error, index) { report(error, of: pending) }

@@ -60,7 +60,7 @@ struct Journal {
     ///
     /// Under the lock of launches, once deaths have been found.
     mutating func endStaleStarts() {
-        for index in pages.indices { change(index, .abandoned(isDeferred: false)) }
+        for index in pages.indices { change(index, .abandoned) }
     }
 
     /// Notes that work is being started.

@@ -20,7 +20,7 @@ extension RunInput {
 
         let found = try plan(asking(look()))
         if try isSettled(found) {
-            found.announce(to: caller)
+            caller.tell(.launchRecognized(found.places[0].launch))
             return LaunchEnd(found, memory.tally)
         }
 
@@ -29,7 +29,7 @@ extension RunInput {
         try lock.findDeaths { try registration.findDeaths(waitingUpTo: patience) }
         // Another process may have done it all while this one waited.
         let first = try plan(asking(look()))
-        first.announce(to: caller)
+        caller.tell(.launchRecognized(first.places[0].launch))
         var run = LaunchRun(self, first, caller, memory.tally)
         run.showProgress(after: memory.weight)
         while try run.runUntilPlanMayChange() {
@@ -227,7 +227,7 @@ final class LaunchRun: Run {
             try writeEnd(of: step)
             noteEnded(step.pending)
             step.finishProgress()
-        case .interrupted, .heldElsewhere: break
+        case .interrupted: break
         case .refused(let error):
             step.release()
             throw stop(with: error)
@@ -289,14 +289,5 @@ final class LaunchRun: Run {
                     interruption: input.reasonToStop
                 ).error)
         }
-    }
-}
-
-extension LaunchPlan {
-    /// Tells the app what kind of launch this is.
-    func announce(to caller: Caller) {
-        caller.tell(.launchRecognized(places[0].launch))
-        for database in newerDatabases { caller.tell(.databaseIsNewer(database)) }
-        for name in databasesOfOtherStores { caller.tell(.databaseOfAnotherStore(name)) }
     }
 }

@@ -19,7 +19,7 @@ extension MigrationReport {
 }
 
 extension DeferredReport {
-    init(_ plan: DeferredPlan, _ run: DeferredRun? = nil, isRunningElsewhere: Bool = false) {
+    init(_ plan: DeferredPlan, _ run: DeferredRun? = nil) {
         completed = run?.tally.completed ?? []
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {
@@ -29,7 +29,6 @@ extension DeferredReport {
         }
         pending = plan.readable.pendingDeferred(after: run) + unreadable
         failures = plan.failures + (run?.failures ?? []) + plan.unreadable.map(\.error)
-        self.isRunningElsewhere = isRunningElsewhere || run?.isRunningElsewhere ?? false
         canContinue =
             pending.count - unreadable.count > run?.stuck.count ?? 0
             || plan.unreadable.contains { Obstacle.mayPass($0.error) }

@@ -11,13 +11,12 @@ final class RunInput: Sendable {
     /// How long to wait for locks and for other writers.
     let patience: Duration
     let memory: LaunchMemory
-    let activity: ExpiringActivity
+    let activity = ExpiringActivity.current
     let interruption = Interruption()
 
     init(
         registration: Registration, request: LaunchRequest, formers: [FormerManager],
-        role: MigrationOptions.Role, progress: Progress, patience: Duration, memory: LaunchMemory,
-        activity: ExpiringActivity
+        role: MigrationOptions.Role, progress: Progress, patience: Duration, memory: LaunchMemory
     ) {
         self.registration = registration
         self.request = request
@@ -26,7 +25,6 @@ final class RunInput: Sendable {
         self.progress = progress
         self.patience = patience
         self.memory = memory
-        self.activity = activity
     }
 
     var manager: String { request.manager }

@@ -6,10 +6,8 @@ enum StepEnd {
     case done
     /// It has thrown.
     case failed(WorkFailure)
-    /// It has ended between two batches.
+    /// It has ended before its end, between two batches for instance, or another run is working on it.
     case interrupted
-    /// Another run is working on it.
-    case heldElsewhere
     /// Another run has settled it.
     case endedElsewhere
     /// It may not begin: the process has died in it too often, or another run has its lock.
@@ -58,7 +56,7 @@ final class StepRun {
     func perform() -> StepEnd {
         guard step.isDeferred else { return start(from: nil) }
         do {
-            guard let lock = try run.stepLock(for: pending, isBegun: false) else { return .heldElsewhere }
+            guard let lock = try run.stepLock(for: pending, isBegun: false) else { return .interrupted }
             self.lock = lock
             let record = try run.store(of: pending).record(of: run.manager)
             let place = run.plan.places[pending.place]
@@ -146,7 +144,7 @@ final class StepRun {
             work, rowsSetAside: position.setAside.count, in: run.input.registration.environment)
         while true {
             guard let lock = try run.stepLock(for: pending, isBegun: true) else {
-                return stopped(.heldElsewhere)
+                return interrupted()
             }
             let outcome = try {
                 defer { lock.release() }
@@ -162,7 +160,7 @@ final class StepRun {
                 hasMoved = true
                 note(position, progress)
             }
-            guard try run.pause(after: batches) else { return stopped(.interrupted) }
+            guard try run.pause(after: batches) else { return interrupted() }
         }
     }
 
@@ -173,9 +171,9 @@ final class StepRun {
     }
 
     /// Ends before the step has come to its end, and not because of it.
-    private func stopped(_ end: StepEnd) -> StepEnd {
+    private func interrupted() -> StepEnd {
         run.journal.stop(pending)
-        return end
+        return .interrupted
     }
 
     private func endedElsewhere() -> StepEnd {

@@ -55,7 +55,3 @@ package protocol TransactionWork: Sendable {
     /// Returns true if the step has run, and is needed again. Any thread.
     func isNeededAgain() throws -> Bool
 }
-
-extension TransactionWork {
-    package func isNeededAgain() -> Bool { false }
-}

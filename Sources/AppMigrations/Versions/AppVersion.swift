@@ -77,15 +77,6 @@ extension AppVersion {
         if case .subMigration(let number) = parts.suffix { number } else { nil }
     }
 
-    /// A Boolean value that indicates whether the version is a pre-release, such as `2.0.0-beta.3`, and so
-    /// comes before its release.
-    ///
-    /// Use it to treat versions under test differently. The rule is that of Semantic Versioning 2.0.0, clause 9, with
-    /// one exception: a suffix of digits only, as in `1.1-2`, makes a sub-migration, which is no pre-release.
-    package var isPrerelease: Bool {
-        if case .prerelease = parts.suffix { true } else { false }
-    }
-
     /// The version with these numbers, without suffix and build metadata: `1.1` for `1.1-beta.1`, `1.1-2` and `1.1+42`.
     ///
     /// Use it to find the release that a pre-release or a sub-migration belongs to. Its text has the numbers as they

@@ -59,7 +59,7 @@ struct LaunchNotes: Sendable {
         case .finished:
             running = nil
             managers[index].isLaunched = true
-        case .launchRecognized, .databaseIsNewer, .databaseOfAnotherStore, .lacksBusyTimeout: break
+        case .launchRecognized, .lacksBusyTimeout: break
         }
     }
 

@@ -91,7 +91,6 @@ struct AppVersionLawsTests {
             #expect(copy.description == version.description)
             #expect(copy.numbers == version.numbers)
             #expect(copy.subMigration == version.subMigration)
-            #expect(copy.isPrerelease == version.isPrerelease)
         }
     }
 

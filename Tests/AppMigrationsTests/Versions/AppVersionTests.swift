@@ -22,7 +22,6 @@ struct AppVersionTests {
         #expect(version.numbers == numbers)
         #expect(version.description == text)
         #expect(version.subMigration == nil)
-        #expect(!version.isPrerelease)
     }
 
     @Test(
@@ -71,7 +70,6 @@ struct AppVersionTests {
     func subMigration(text: String, number: UInt64) throws {
         let version = try AppVersion(parsing: text)
         #expect(version.subMigration == number)
-        #expect(!version.isPrerelease)
         #expect(version.description == text)
     }
 
@@ -85,7 +83,6 @@ struct AppVersionTests {
         ])
     func prerelease(text: String) throws {
         let version = try AppVersion(parsing: text)
-        #expect(version.isPrerelease)
         #expect(version.subMigration == nil)
         #expect(version.description == text)
         #expect(version < version.release)

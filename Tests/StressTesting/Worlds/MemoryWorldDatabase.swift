@@ -201,6 +201,8 @@ private struct MemoryStep: TransactionWork {
         }
         process.didRun(step.id)
     }
+
+    func isNeededAgain() -> Bool { false }
 }
 
 /// Batches of values in a database in memory.
