@@ -95,15 +95,8 @@ extension MigrationManager {
     /// The caller of a synchronous form: answers on the spot.
     func caller(while condition: @escaping () -> Bool = { true }) -> Caller {
         Caller(hearsEvents: hearsEvents) { [self] call in
-            switch call {
-            case .step(let number, let context):
-                guard case .plain(let body) = closures[number] else { break }
-                try body(context)
-            case .versionChange(let index, let from, let to):
-                guard case .blocking(let body) = versionChanges[index] else { break }
-                try body(from, to)
-            default: return try answer(call, condition)
-            }
+            guard case .closure(let index, let context) = call else { return try answer(call, condition) }
+            if case .plain(let body) = closures[index] { try body(context) }
             return .done
         }
     }
@@ -146,19 +139,10 @@ extension MigrationManager {
     private func answer(
         _ call: AppCall, _ condition: () -> Bool, isolation: isolated (any Actor)?
     ) async throws -> AppCall.Answer {
-        switch call {
-        case .step(let number, let context):
-            switch closures[number] {
-            case .plain(let body): try body(context)
-            case .asynchronous(let body): try await body(context)
-            case nil: break
-            }
-        case .versionChange(let index, let from, let to):
-            switch versionChanges[index] {
-            case .blocking(let body): try body(from, to)
-            case .asynchronous(let body): try await body(from, to)
-            }
-        default: return try answer(call, condition)
+        guard case .closure(let index, let context) = call else { return try answer(call, condition) }
+        switch closures[index] {
+        case .plain(let body): try body(context)
+        case .asynchronous(let body): try await body(context)
         }
         return .done
     }
@@ -171,8 +155,8 @@ extension MigrationManager {
             memory.answer = answer
             return .adoption(answer)
         case .condition: return .condition(condition())
-        case .isNeeded(let number): return .condition(try isNeeded(number))
-        case .step, .versionChange: break
+        case .isNeeded(let index): return .condition(try isNeeded(index))
+        case .closure: break
         }
         return .done
     }

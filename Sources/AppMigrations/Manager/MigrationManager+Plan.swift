@@ -71,7 +71,7 @@ extension MigrationManager {
     }
 
     /// Asks the condition of a closure whether it is needed again.
-    func isNeeded(_ number: Int) throws -> Bool { try conditions[number]?() ?? false }
+    func isNeeded(_ index: Int) throws -> Bool { try conditions[index]?() ?? false }
 
     func request(through stop: AppVersion?, retrying: MigrationWork?) throws -> LaunchRequest {
         if let stop, stop > currentVersion.ceiling {
@@ -83,7 +83,7 @@ extension MigrationManager {
             manager: name, current: currentVersion, build: build.text, appBuild: build.ofApp,
             line: options.line, oldestSupported: options.oldestSupported,
             maximumAttempts: max(1, options.maximumAttempts), retrying: retrying, stop: stop,
-            hasVersionChanges: !versionChanges.isEmpty, date: environment.date())
+            hasVersionChanges: !registration.versionChanges.isEmpty, date: environment.date())
     }
 
     /// Asks the app for the version of data without a record.

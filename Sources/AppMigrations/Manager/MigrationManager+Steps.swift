@@ -108,7 +108,10 @@ extension MigrationManager {
     /// - Parameter body: receives the version before and the current one.
     public func whenVersionChanges(run body: @escaping (_ from: AppVersion, _ to: AppVersion) throws -> Void)
     {
-        register(.blocking(body))
+        register(
+            forVersionChange: .plain { context in
+                if let from = context.from { try body(from, context.to) }
+            })
     }
 
     /// Registers an asynchronous closure that runs once for each change of the app's version.
@@ -121,6 +124,9 @@ extension MigrationManager {
         run body:
             nonisolated(nonsending) @escaping (_ from: AppVersion, _ to: AppVersion) async throws -> Void
     ) {
-        register(.asynchronous(body))
+        register(
+            forVersionChange: .asynchronous { context in
+                if let from = context.from { try await body(from, context.to) }
+            })
     }
 }

@@ -49,11 +49,10 @@ public final class MigrationManager {
     let build: Build
     package let environment = Environment.current
     private(set) var registration: Registration
-    /// The app's closures, by the numbers of their steps; nil for steps of other kinds.
-    private(set) var closures: [StepClosure?] = []
-    /// The conditions under which closures run again, by the numbers of their steps.
+    /// The app's closures, which a ``StepBody`` names by their indexes.
+    private(set) var closures: [StepClosure] = []
+    /// The conditions under which closures run again, by the same indexes.
     private(set) var conditions: [Int: () throws -> Bool] = [:]
-    private(set) var versionChanges: [VersionChange] = []
     /// The state of the launch that calls of this object have begun.
     var memory = LaunchMemory()
     private var isMigrating = false
@@ -138,20 +137,20 @@ public final class MigrationManager {
             "\(name): released with steps that were never migrated: \(versions). Call migrate().")
     }
 
-    /// Adds a step in a database.
+    /// Adds a step.
     ///
     /// Does not throw: ``migrate(through:retrying:)`` reports all mistakes together.
+    ///
+    /// - Parameter database: the place of a step in a database; nil for one in the store.
     package func register(
-        _ version: AppVersion, _ body: StepBody, in place: any MigrationPlace,
+        _ version: AppVersion, _ body: StepBody, in database: (any MigrationPlace)? = nil,
         finishing: [AppVersion] = [], onFreshInstall: FreshInstallRule = .skip, hasCondition: Bool = false,
         source: SourceLocation
     ) {
-        registration.add(body, in: place) { number, place in
-            MigrationStep(
-                version: version, place: place, kind: body.kind, onFreshInstall: onFreshInstall,
-                finishing: finishing, hasCondition: hasCondition, number: number, source: source)
-        }
-        environment.observer?.willUse(place)
+        registration.add(
+            version, body, in: database, finishing: finishing, onFreshInstall: onFreshInstall,
+            hasCondition: hasCondition, source: source)
+        if let database { environment.observer?.willUse(database) }
     }
 
     /// Adds a step that is a closure of the app's.
@@ -159,14 +158,23 @@ public final class MigrationManager {
         _ version: AppVersion, _ closure: StepClosure, isDeferred: Bool = false, finishing: [AppVersion] = [],
         onFreshInstall: FreshInstallRule, again condition: (() throws -> Bool)? = nil, source: SourceLocation
     ) {
-        let body = isDeferred ? .deferredClosure : StepBody.closure(isAsynchronous: closure.isAsynchronous)
-        let number = registration.add(body) { number, place in
-            MigrationStep(
-                version: version, place: place, kind: body.kind, onFreshInstall: onFreshInstall,
-                finishing: finishing, hasCondition: condition != nil, number: number, source: source)
-        }
-        closures.set(closure, at: number)
-        if let condition { conditions[number] = condition }
+        let index = add(closure)
+        if let condition { conditions[index] = condition }
+        register(
+            version,
+            isDeferred ? .deferredClosure(index) : .closure(index, isAsynchronous: closure.isAsynchronous),
+            finishing: finishing, onFreshInstall: onFreshInstall, hasCondition: condition != nil,
+            source: source)
+    }
+
+    /// Adds a closure that runs for each change of the app's version.
+    func register(forVersionChange closure: StepClosure) {
+        registration.addVersionChange(add(closure), isAsynchronous: closure.isAsynchronous)
+    }
+
+    private func add(_ closure: StepClosure) -> Int {
+        closures.append(closure)
+        return closures.count - 1
     }
 
     /// How long a call that blocks its thread waits for others.
@@ -174,11 +182,6 @@ public final class MigrationManager {
 
     /// The database of the step that was registered last in one.
     package var lastPlace: (any MigrationPlace)? { registration.lastPlace }
-
-    func register(_ change: VersionChange) {
-        registration.addVersionChange(isAsynchronous: change.isAsynchronous)
-        versionChanges.append(change)
-    }
 }
 
 extension MigrationManager {
@@ -203,15 +206,6 @@ extension MigrationManager {
         try enter()
         defer { leave() }
         return try body()
-    }
-}
-
-extension [StepClosure?] {
-    /// Sets the closure of a step, behind those before it.
-    fileprivate mutating func set(_ closure: StepClosure, at number: Int) {
-        if isEmpty { reserveCapacity(Registration.usualCount) }
-        while count < number { append(nil) }
-        append(closure)
     }
 }
 

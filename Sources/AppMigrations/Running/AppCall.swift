@@ -2,17 +2,15 @@
 ///
 /// Only values cross between a run and its caller, which may be on different threads.
 indirect enum AppCall: Sendable {
-    /// Runs the closure of the step with this number.
-    case step(Int, MigrationContext)
-    /// Runs the closure for a version change with this index.
-    case versionChange(Int, from: AppVersion, to: AppVersion)
+    /// Runs the closure with this index.
+    case closure(Int, MigrationContext)
     /// Tells the app what has happened.
     case event(MigrationEvent.Kind)
     /// Asks `adopting` for the version of data without a record.
     case adoption(LaunchRequest)
     /// Asks whether deferred work may go on.
     case condition
-    /// Asks whether the step with this number is needed again.
+    /// Asks whether the step whose closure has this index is needed again.
     case isNeeded(Int)
 
     enum Answer: Sendable {
@@ -28,12 +26,8 @@ struct Caller {
     let hearsEvents: Bool
     let ask: (AppCall) throws -> AppCall.Answer
 
-    func run(_ step: MigrationStep, _ context: MigrationContext) throws {
-        _ = try ask(.step(step.number, context))
-    }
-
-    func runVersionChange(_ index: Int, from: AppVersion, to: AppVersion) throws {
-        _ = try ask(.versionChange(index, from: from, to: to))
+    func run(_ closure: Int, _ context: MigrationContext) throws {
+        _ = try ask(.closure(closure, context))
     }
 
     func tell(_ event: MigrationEvent.Kind) {
@@ -45,8 +39,8 @@ struct Caller {
         return answer
     }
 
-    func isNeeded(_ number: Int) throws -> Bool {
-        guard case .condition(let isTrue) = try ask(.isNeeded(number)) else { preconditionFailure() }
+    func isNeeded(_ closure: Int) throws -> Bool {
+        guard case .condition(let isTrue) = try ask(.isNeeded(closure)) else { preconditionFailure() }
         return isTrue
     }
 

@@ -122,18 +122,17 @@ final class StepRun {
     /// - Returns: where it ends, if that is before it is done.
     private func run(in context: MigrationContext) throws -> StepEnd? {
         switch run.body(of: step) {
-        case .closure, .deferredClosure: try run.caller.run(step, context)
+        case .closure(let index, _), .deferredClosure(let index): try run.caller.run(index, context)
         case .transaction(let work): try work.perform(context, settlement: settlement)
         case .schemaStep(let work):
             let known = Set(run.plan.places[pending.place].steps.closures.map(\.id))
             let outcome = try work.perform(context, knowing: known.contains)
             run.note(outcome, of: pending)
         case .batches(let work): return try runBatches(of: work, context.progress)
-        case .versionChange(let count):
-            guard let from = context.from else { break }
-            for index in 0..<count {
-                if index > 0, let reason = run.input.reasonToStop { throw reason }
-                try run.caller.runVersionChange(index, from: from, to: context.to)
+        case .versionChange(let indexes):
+            for index in indexes {
+                try run.input.checkStopped()
+                try run.caller.run(index, context)
             }
         }
         return nil

@@ -13,8 +13,8 @@ struct Registration: Sendable {
     private(set) var steps: [MigrationStep] = []
     /// The bodies of the steps, by their numbers.
     private(set) var bodies: [StepBody] = []
-    /// The number of closures for a change of the app's version.
-    private(set) var versionChanges = 0
+    /// The indexes of the closures for a change of the app's version.
+    private(set) var versionChanges: [Int] = []
     /// For each version of a deferred step that a later step is `finishing:`, the lowest version that needs its work.
     private(set) var deadlines: [AppVersion: AppVersion] = [:]
     /// The database of the step that was registered last in one.
@@ -53,34 +53,29 @@ struct Registration: Sendable {
 
     var storePlace: any MigrationPlace { places[0] }
 
-    /// Adds a step in the store, and returns its number.
+    /// Adds a step.
     ///
-    /// - Parameter make: makes the step with its number, in a place.
-    mutating func add(_ body: StepBody, _ make: (Int, PlaceID) -> MigrationStep) -> Int {
-        let step = make(steps.count, due[0].id)
-        if note(step, body) { add(step, at: 0) } else { laterPlaces.append(storePlace) }
-        return step.number
-    }
-
-    /// Adds a step in a database.
+    /// - Parameter database: the place of a step in a database; nil for one in the store.
     mutating func add(
-        _ body: StepBody, in place: any MigrationPlace, _ make: (Int, PlaceID) -> MigrationStep
+        _ version: AppVersion, _ body: StepBody, in database: (any MigrationPlace)?,
+        finishing: [AppVersion], onFreshInstall: FreshInstallRule, hasCondition: Bool, source: SourceLocation
     ) {
-        let step = make(steps.count, place.id)
-        lastPlace = place
-        if note(step, body) { add(step, at: index(of: place, step.place)) } else { laterPlaces.append(place) }
-    }
-
-    /// Notes what all steps have in common, and returns true if this one is due.
-    private mutating func note(_ step: MigrationStep, _ body: StepBody) -> Bool {
+        let step = MigrationStep(
+            version: version, place: database?.id ?? due[0].id, kind: body.kind,
+            onFreshInstall: onFreshInstall, finishing: finishing, hasCondition: hasCondition,
+            number: steps.count, source: source)
         steps.append(step)
         bodies.append(body)
+        if let database { lastPlace = database }
         if body.isAsynchronous { isAsynchronous = true }
         if step.isSchemaStep { hasSchemaSteps = true }
-        if step.hasCondition { hasConditions = true }
-        let isDue = step.version <= ceiling
-        if !isDue { isInOrder = false }
-        return isDue
+        if hasCondition { hasConditions = true }
+        if version <= ceiling {
+            add(step, at: database.map { index(of: $0, step.place) } ?? 0)
+        } else {
+            isInOrder = false
+            laterPlaces.append(database ?? storePlace)
+        }
     }
 
     private mutating func add(_ step: MigrationStep, at index: Int) {
@@ -104,9 +99,10 @@ struct Registration: Sendable {
         step.kind == .versionChange ? .versionChange(versionChanges) : bodies[step.number]
     }
 
-    mutating func addVersionChange(isAsynchronous: Bool) {
+    /// Adds the closure with an index, which runs for each change of the app's version.
+    mutating func addVersionChange(_ index: Int, isAsynchronous: Bool) {
         if isAsynchronous { hasAsynchronousVersionChange = true }
-        versionChanges += 1
+        versionChanges.append(index)
     }
 
     /// Reads every place.
@@ -134,7 +130,7 @@ struct Registration: Sendable {
     ///
     /// - Parameters:
     ///   - next: the step that comes next, and the index of its place.
-    ///   - ask: asks the condition of a closure, by the number of the step.
+    ///   - ask: asks the condition of a closure, by the closure's index.
     ///   - note: is called with the error, which names the step, of a condition that throws; if it returns, the condition holds.
     /// - Throws: what `note` throws.
     func asking(
@@ -165,7 +161,8 @@ struct Registration: Sendable {
                             switch body(of: step) {
                             case .transaction(let work): try work.isNeededAgain()
                             case .batches(let work): try work.mayBeNeededAgain()
-                            default: try ask(step.number)
+                            case .closure(let index, _): try ask(index)
+                            case .schemaStep, .deferredClosure, .versionChange: false
                             }
                         }
                     } catch {

@@ -1,17 +1,17 @@
 /// The body of a step.
 package enum StepBody: Sendable {
-    /// A closure of the app's, which a run asks the manager's caller to run.
-    case closure(isAsynchronous: Bool)
+    /// A closure of the app's, which a run asks the manager's caller to run: its index among them.
+    case closure(Int, isAsynchronous: Bool)
     /// Runs in a transaction of its place, and is recorded in that transaction.
     case transaction(any TransactionWork)
     /// Brings its place to a schema version.
     case schemaStep(any SchemaStepWork)
-    /// A closure of the app's that runs after the launch, and saves where it is.
-    case deferredClosure
+    /// A closure of the app's that runs after the launch, and saves where it is: its index among them.
+    case deferredClosure(Int)
     /// Runs after the launch, in batches.
     case batches(any BatchWork)
-    /// The closures for a change of the app's version: so many.
-    case versionChange(Int)
+    /// The closures of the app's for a change of its version: their indexes.
+    case versionChange([Int])
 
     var kind: MigrationStep.Kind {
         switch self {
@@ -27,14 +27,14 @@ package enum StepBody: Sendable {
     /// True if only the asynchronous forms of `migrate` and `runDeferred` can run it.
     var isAsynchronous: Bool {
         switch self {
-        case .closure(let isAsynchronous): isAsynchronous
+        case .closure(_, let isAsynchronous): isAsynchronous
         case .deferredClosure: true
         case .transaction, .schemaStep, .batches, .versionChange: false
         }
     }
 }
 
-/// The app's closure of a step, which stays where the manager is.
+/// A closure of the app's, which stays where the manager is.
 enum StepClosure {
     case plain((MigrationContext) throws -> Void)
     /// May suspend, and runs on the actor that calls the manager.
