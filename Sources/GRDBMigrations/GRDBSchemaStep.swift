@@ -46,7 +46,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
 
     func perform(
         _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
-    ) throws -> SchemaStepOutcome {
+    ) throws -> SchemaStep {
         let before = try applied()
         let progress = context.progress
         let copy = try makeBackup(by: context.to, Interrupter(observing: progress))
@@ -56,8 +56,9 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         if let copy { BackupMaker.finish(copy) }
         let after = try applied()
         try markCompatible(after)
-        return SchemaStepOutcome(
-            applied: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
+        return SchemaStep(
+            work: context.work,
+            schemaVersions: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
             databaseSize: database.fileSize)
     }
 

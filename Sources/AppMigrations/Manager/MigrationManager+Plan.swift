@@ -89,9 +89,7 @@ extension MigrationManager {
     /// Asks the app for the version of data without a record.
     func adoption(_ request: LaunchRequest) throws -> AdoptionAnswer {
         do {
-            return try adopting.answer(
-                Adoption.Question(
-                    current: request.current, appBuild: request.appBuild, line: request.line))
+            return try adopting.answer(request)
         } catch let error as MigrationError {
             throw error
         } catch {

@@ -38,7 +38,4 @@ public struct MigrationReport: Sendable, Equatable {
 
     /// How long the steps of this launch took.
     let duration: Duration
-
-    /// The size of the largest database that a schema step has migrated, after it, in bytes; nil if none was in a file.
-    let databaseSize: Int64?
 }

@@ -48,7 +48,7 @@ extension MigrationReport {
             schemaMigrations: schemaSteps.reduce(0) { $0 + $1.schemaVersions.count },
             warnings: schemaSteps.reduce(0) { $0 + $1.warnings.count }, deferred: deferred.count,
             milliseconds: Int64(duration / .milliseconds(1)),
-            databaseSize: databaseSize?.nextPowerOfTwo)
+            databaseSize: schemaSteps.compactMap(\.databaseSize).max()?.nextPowerOfTwo)
     }
 }
 

@@ -8,6 +8,19 @@ public struct SchemaStep: Sendable, Equatable {
     public let undone: [String]
     /// Pre-existing problems in the database, which did not stop the schema step: a sentence each.
     public let warnings: [String]
+    /// The size of the database after it, in bytes; nil for one in memory.
+    let databaseSize: Int64?
+
+    package init(
+        work: MigrationWork, schemaVersions: [String], undone: [String] = [], warnings: [String] = [],
+        databaseSize: Int64? = nil
+    ) {
+        self.work = work
+        self.schemaVersions = schemaVersions
+        self.undone = undone
+        self.warnings = warnings
+        self.databaseSize = databaseSize
+    }
 }
 
 /// A database that has had migrations which this version of the app does not know, and which it can use anyway.

@@ -14,7 +14,6 @@ extension MigrationReport {
         newerDatabases = last.newerDatabases
         databasesOfOtherStores = plan.databasesOfOtherStores
         deferred = last.pendingDeferred(after: run)
-        databaseSize = tally.databaseSize
     }
 }
 

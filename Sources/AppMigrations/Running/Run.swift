@@ -127,13 +127,7 @@ extension Run {
         noteEnded(pending)
     }
 
-    func note(_ outcome: SchemaStepOutcome, of pending: LaunchPlan.PendingStep) {
-        tally.schemaSteps.append(
-            SchemaStep(
-                work: plan.work(of: pending), schemaVersions: outcome.applied, undone: outcome.undone,
-                warnings: outcome.warnings))
-        tally.databaseSize = [tally.databaseSize, outcome.databaseSize].compactMap(\.self).max()
-    }
+    func note(_ schemaStep: SchemaStep) { tally.schemaSteps.append(schemaStep) }
 
     func note(_ position: StepPosition, of pending: LaunchPlan.PendingStep) {
         positions[plan.work(of: pending)] = position

@@ -109,9 +109,8 @@ final class StepRun {
             isOver: step.isDeferred ? run.isOver : nil)
         checkpoints.position.withLock { [position] in $0 = position }
         let context = MigrationContext(
-            manager: run.manager, launch: run.plan.places[pending.place].launch,
-            to: run.input.request.current, version: step.version, attempt: attempt,
-            isOutOfOrder: pending.isOutOfOrder, isAgain: run.journal.isAgain(pending), progress: progress,
+            work: work, launch: run.plan.places[pending.place].launch, to: run.input.request.current,
+            attempt: attempt, isOutOfOrder: pending.isOutOfOrder, isAgain: run.journal.isAgain(pending), progress: progress,
             checkpoints: checkpoints)
         self.context = context
         return context
@@ -126,8 +125,7 @@ final class StepRun {
         case .transaction(let work): try work.perform(context, settlement: settlement)
         case .schemaStep(let work):
             let known = Set(run.plan.places[pending.place].steps.closures.map(\.id))
-            let outcome = try work.perform(context, knowing: known.contains)
-            run.note(outcome, of: pending)
+            run.note(try work.perform(context, knowing: known.contains))
         case .batches(let work): return try runBatches(of: work, context.progress)
         case .versionChange(let indexes):
             for index in indexes {

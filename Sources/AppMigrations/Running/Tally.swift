@@ -4,6 +4,4 @@ struct Tally {
     var duration: Duration = .zero
     var completed: [MigrationWork] = []
     var schemaSteps: [SchemaStep] = []
-    /// The size of the largest database that a schema step has migrated.
-    var databaseSize: Int64?
 }

@@ -20,15 +20,7 @@ public import Foundation
 /// A manager asks while it has no record, at most once in a launch. Return nil if no earlier version left data; throw if
 /// you cannot tell: an old install that is taken for a fresh one loses its data.
 public struct Adoption {
-    /// The launch for which a manager asks.
-    package struct Question: Sendable {
-        package let current: AppVersion
-        /// The build of the app; nil if unknown.
-        package let appBuild: String?
-        package let line: String
-    }
-
-    let answer: (Question) throws -> AdoptionAnswer
+    let answer: (LaunchRequest) throws -> AdoptionAnswer
     /// The managers whose steps have come to this one.
     let formers: [FormerManager]
 
@@ -51,7 +43,7 @@ public struct Adoption {
     }
 
     package init(
-        formers: [FormerManager] = [], answer: @escaping (Question) throws -> AdoptionAnswer
+        formers: [FormerManager] = [], answer: @escaping (LaunchRequest) throws -> AdoptionAnswer
     ) {
         self.formers = formers
         self.answer = answer
@@ -78,13 +70,13 @@ public struct Adoption {
     /// - Parameter adoptions: the kinds of evidence; each is asked. Without any, every install would look fresh: that is the error
     ///   `undecided`.
     public static func any(_ adoptions: [Adoption]) -> Adoption {
-        Adoption(formers: adoptions.flatMap(\.formers)) { question in
+        Adoption(formers: adoptions.flatMap(\.formers)) { request in
             guard !adoptions.isEmpty else {
                 throw MigrationError(
                     .undecided, "Adoption.any has no evidence to ask for",
                     remedy: "Nothing was run. Pass at least one kind, or .newApp if no one has the app yet.")
             }
-            let answers = try adoptions.map { try $0.answer(question) }
+            let answers = try adoptions.map { try $0.answer(request) }
             if let exact = answers.filter({ !$0.isBound }).compactMap(\.version).min() {
                 return AdoptionAnswer(version: exact)
             }

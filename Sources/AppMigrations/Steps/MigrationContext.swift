@@ -9,8 +9,8 @@ public import Foundation
 /// }
 /// ```
 public struct MigrationContext: Sendable {
-    /// The manager's name.
-    package let manager: String
+    /// The step.
+    package let work: MigrationWork
 
     /// The kind of this launch, from the step's store or database.
     public let launch: Launch
@@ -22,7 +22,7 @@ public struct MigrationContext: Sendable {
     public let to: AppVersion
 
     /// The version that the step is registered for.
-    public let version: AppVersion
+    public var version: AppVersion { work.version }
 
     /// One more than the number of times that the process has died in the step since its last checkpoint.
     ///

@@ -11,32 +11,12 @@ package protocol SchemaStepWork: Sendable {
     /// Applies what is pending. Any thread.
     ///
     /// - Parameter isKnown: returns true for the steps that the manager has for this version of the app.
+    /// - Returns: what it has done.
     func perform(
         _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
-    ) throws -> SchemaStepOutcome
+    ) throws -> SchemaStep
 }
 
 extension SchemaStepWork {
     package func check(_ pending: PendingSchema) throws {}
-}
-
-/// The result of a schema step.
-package struct SchemaStepOutcome: Sendable {
-    /// The schema versions that were applied, in order.
-    let applied: [String]
-    /// The unknown schema versions that were undone, newest first.
-    let undone: [String]
-    /// Pre-existing problems in the database: a sentence each.
-    let warnings: [String]
-    /// The size of the database, in bytes; nil for one in memory.
-    let databaseSize: Int64?
-
-    package init(
-        applied: [String], undone: [String] = [], warnings: [String] = [], databaseSize: Int64? = nil
-    ) {
-        self.applied = applied
-        self.undone = undone
-        self.warnings = warnings
-        self.databaseSize = databaseSize
-    }
 }

@@ -14,17 +14,17 @@ extension Adoption {
     public static func databaseHasTables(
         _ database: any DatabaseReader, means version: AppVersion
     ) -> Adoption {
-        Adoption(answer: { question in
+        Adoption(answer: { request in
             do {
                 return try database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { db in
-                    let seen = try SQLiteStore.seenVersions(db)[question.line] ?? []
+                    let seen = try SQLiteStore.seenVersions(db)[request.line] ?? []
                     let isOld =
-                        try !seen.areOnly(question.current, build: question.appBuild)
+                        try !seen.areOnly(request.current, build: request.appBuild)
                         && Ledger.hasOtherTables(db)
                     // Without a step in the database, no manager looks at what it has seen.
                     let earliest =
                         seen.contains(where: \.isAdopted)
-                        ? version : seen.earliest(before: question.current, build: question.appBuild)
+                        ? version : seen.earliest(before: request.current, build: request.appBuild)
                     return AdoptionAnswer(
                         version: isOld ? version : nil, isBound: true, launched: earliest)
                 }

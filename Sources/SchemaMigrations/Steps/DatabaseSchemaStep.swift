@@ -53,7 +53,7 @@ final class SQLSchemaStep: DatabaseSchemaStep {
 
     func perform(
         _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
-    ) throws -> SchemaStepOutcome {
+    ) throws -> SchemaStep {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
         // A downgraded app runs nothing of its own; it only undoes what it does not know.
@@ -64,13 +64,14 @@ final class SQLSchemaStep: DatabaseSchemaStep {
             restarting: RestartedSteps(database: database) { step in
                 // Another branch may have the same version. What other managers know of it, this one does not.
                 step.version > context.to
-                    || step.version == context.to && step.manager == context.manager && !isKnown(step.id)
+                    || step.version == context.to && step.manager == context.work.manager && !isKnown(step.id)
             },
             progress: context.progress,
             interrupter: Interrupter(observing: context.progress))
-        return SchemaStepOutcome(
-            applied: report.applied.map { "\($0)" }, undone: report.undone.map { "\($0)" },
-            warnings: report.warnings, databaseSize: database.fileSize)
+        return SchemaStep(
+            work: context.work, schemaVersions: report.applied.map { "\($0)" },
+            undone: report.undone.map { "\($0)" }, warnings: report.warnings,
+            databaseSize: database.fileSize)
     }
 
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {

@@ -44,7 +44,7 @@ struct DatabaseStep: TransactionWork {
         _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
     ) throws {
         try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
-            guard try !settlement.isRecorded(in: place.state(of: context.manager, db)) else {
+            guard try !settlement.isRecorded(in: place.state(of: settlement.manager, db)) else {
                 return  // Another process has done it.
             }
             // SQLite itself refuses what would break an enforced key.
@@ -56,7 +56,7 @@ struct DatabaseStep: TransactionWork {
                 throw place.stepLeaves(new)
             }
             _ = try inspection?.finish()
-            try place.update(context.manager, db, settlement.record)
+            try place.update(settlement.manager, db, settlement.record)
         }
     }
 }

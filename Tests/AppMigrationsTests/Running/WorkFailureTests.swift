@@ -79,7 +79,7 @@ struct WorkFailureTests {
             let goesToLatest = true
             func perform(
                 _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
-            ) throws -> SchemaStepOutcome { throw POSIXError(.EIO) }
+            ) throws -> SchemaStep { throw POSIXError(.EIO) }
         }
         let step = MigrationStep(
             version: "2.0", place: .store, kind: .schemaStep, onFreshInstall: .skip, finishing: [], number: 0,

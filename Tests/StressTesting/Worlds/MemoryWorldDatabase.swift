@@ -114,9 +114,9 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, RecordStorage
     // MARK: As the app's
 
     var adoption: Adoption {
-        Adoption(answer: { [self] question in
-            let seen = database.state.seen[question.line] ?? []
-            let isOld = database.hasTables && !seen.areOnly(question.current, build: question.appBuild)
+        Adoption(answer: { [self] request in
+            let seen = database.state.seen[request.line] ?? []
+            let isOld = database.hasTables && !seen.areOnly(request.current, build: request.appBuild)
             return AdoptionAnswer(version: isOld ? "1.0" : nil, isBound: true)
         })
     }
@@ -156,11 +156,13 @@ private struct MemoryMove: SchemaStepWork {
 
     func perform(
         _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
-    ) throws -> SchemaStepOutcome {
-        try arguments.process.run(SmallApp.Move.mark) { try apply() }
+    ) throws -> SchemaStep {
+        let applied = try arguments.process.run(SmallApp.Move.mark) { try apply() }
+        return SchemaStep(work: context.work, schemaVersions: applied.map(String.init))
     }
 
-    private func apply() throws -> SchemaStepOutcome {
+    /// Returns the versions that it has applied.
+    private func apply() throws -> [Int] {
         let pending = database.pendingMigrations
         let isAdopted = pending == [2] && database.database.ledger.isEmpty
         for migration in pending {
@@ -174,7 +176,7 @@ private struct MemoryMove: SchemaStepWork {
             arguments.process.didAdvance(SmallApp.Move.mark)
         }
         arguments.process.didRun(SmallApp.Move.mark)
-        return SchemaStepOutcome(applied: pending.map(String.init))
+        return pending
     }
 }
 

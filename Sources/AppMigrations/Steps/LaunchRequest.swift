@@ -1,15 +1,15 @@
 import Foundation
 
 /// Who launches what, when, and by which rules: everything about a launch that no place has to be asked for.
-final class LaunchRequest: Sendable {
+package final class LaunchRequest: Sendable {
     let manager: String
-    let current: AppVersion
+    package let current: AppVersion
     /// The build of the app, as in `2.0 (417)`.
     let build: String
     /// The build of the app itself, whatever line the manager counts in; nil if unknown, or if an extension runs.
-    let appBuild: String?
+    package let appBuild: String?
     /// The line of versions that the current one belongs to.
-    let line: String
+    package let line: String
     let oldestSupported: AppVersion?
     let maximumAttempts: Int
     /// Work to try again although the manager has given up on it.
