@@ -89,9 +89,8 @@ final class DeferredRun: Run {
 
     private let deadline: ContinuousClock.Instant?
     private let shares: DeferredProgress
-    /// The indexes of the steps in the order in which they come: those whose database is in use come again.
-    private var turns: [Int]
-    private var turn = 0
+    /// The index of the step that comes next, or runs.
+    private var index = 0
 
     /// How long a run waits for one database before it continues with the others.
     static let shortPatience: Duration = .seconds(1)
@@ -102,7 +101,6 @@ final class DeferredRun: Run {
     ) {
         deferredPlan = plan
         self.deadline = deadline
-        turns = Array(plan.readable.deferred.indices)
         shares = DeferredProgress(
             input.progress, plan.readable.pendingDeferred(), settledBefore: input.memory.deferred)
         super.init(input, plan.readable, caller)
@@ -113,8 +111,7 @@ final class DeferredRun: Run {
     func runSteps() throws {
         announcePlaces()
         let steps = plan.deferred
-        while turn < turns.count, !isOver() {
-            let index = turns[turn]
+        while index < steps.count, !isOver() {
             let pending = steps[index]
             if deferredPlan.needsUnreadable(pending) {
                 stuck.insert(plan.work(of: pending))
@@ -125,9 +122,9 @@ final class DeferredRun: Run {
                 let isStuck = steps.contains { $0.key == missing && stuck.contains(plan.work(of: $0)) }
                 if isStuck { stuck.insert(plan.work(of: pending)) }
             } else if try waitUntilAllowed() {
-                perform(StepRun(pending, number: index + 1, of: steps.count, in: self), index)
+                perform(StepRun(pending, number: index + 1, of: steps.count, in: self))
             }
-            turn += 1
+            index += 1
         }
     }
 
@@ -138,7 +135,7 @@ final class DeferredRun: Run {
         }
     }
 
-    private func perform(_ step: StepRun, _ index: Int) {
+    private func perform(_ step: StepRun) {
         let pending = step.pending
         let end = step.perform()
         // Or the whole would keep it.
@@ -149,9 +146,7 @@ final class DeferredRun: Run {
             shares.finish(index)
         case .refused(let error), .notStarted(let error):
             step.release()
-            if !comesAgain(after: error, index) { report(error, of: pending) }
-            return
-        case .failed(let failure) where comesAgain(after: failure.error, index): journal.stop(pending)
+            return report(error, of: pending)
         case .failed(let failure):
             step.noteFailure(failure)
             report(failure.error, of: pending)
@@ -165,16 +160,6 @@ final class DeferredRun: Run {
         } catch {
             report(error, of: pending)
         }
-    }
-
-    /// True if every step has had its turn, and those come again whose database was in use.
-    private var isLastTurn: Bool { turn >= plan.deferred.count }
-
-    /// Notes that a step comes again at the end of the run, if that may help.
-    private func comesAgain(after error: any Error, _ index: Int) -> Bool {
-        guard !isLastTurn, (error as? MigrationError)?.code == .locked else { return false }
-        turns.append(index)
-        return true
     }
 
     /// Reports the error of a step that stays pending; why the run itself ends is no error of a step.
@@ -191,7 +176,12 @@ final class DeferredRun: Run {
 
     override var lockTimeout: Duration? { nil }
 
-    override var batchPatience: Duration { isLastTurn ? .seconds(10) : Self.shortPatience }
+    /// Longer once no step of another place waits behind it.
+    override var batchPatience: Duration {
+        let place = plan.deferred[index].place
+        let isLastPlace = plan.deferred[index...].allSatisfy { $0.place == place }
+        return isLastPlace ? super.batchPatience : Self.shortPatience
+    }
 
     override var writesEndsAtOnce: Bool { true }
 
@@ -228,6 +218,6 @@ final class DeferredRun: Run {
     }
 
     override func show(_ position: StepPosition, of pending: LaunchPlan.PendingStep, in progress: Progress) {
-        shares.note(position, of: turns[turn])
+        shares.note(position, of: index)
     }
 }
