@@ -79,10 +79,10 @@ final class LaunchPlan: Sendable {
         var pending: [PendingStep] = []
         var held: [PendingStep] = []
         for (index, place) in places.enumerated() {
-            let here = place.pending(at: index, request)
+            let here = place.pending(at: index)
             if place.launch.isDowngrade {
                 pending += here.filter { !$0.schema.undo.isEmpty }
-                held += (here + place.unbegun(at: index, request)).filter { $0.isAwaited(request) }
+                held += here.filter { $0.isAwaited(request) }
             } else {
                 pending = pending.isEmpty ? here : pending + here
             }

@@ -133,12 +133,15 @@ extension LaunchPlan.PlacePlan {
     }
 
     /// The work that is pending in this place, whatever the target.
-    func pending(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
+    func pending(at index: Int) -> [LaunchPlan.PendingStep] {
         var pending: [LaunchPlan.PendingStep] = []
         for (step, schema) in zip(steps.schemaSteps, state.pending) where !schema.isEmpty {
             pending.append(.init(step: step, place: index, isOutOfOrder: false, schema: schema))
         }
-        guard let record else { return pending }
+        // A downgrade, in a place that the manager has not been to.
+        guard let record else {
+            return pending + steps.closures.map { .init(step: $0, place: index, isOutOfOrder: false) }
+        }
         lazy var reached = state.record?.reached
         let plan = MigrationPlan(
             known: steps.closures, by: { $0.version }, floor: record.start,
@@ -152,14 +155,6 @@ extension LaunchPlan.PlacePlan {
             pending.append(.init(step: step, place: index, isOutOfOrder: isOutOfOrder))
         }
         return pending
-    }
-
-    /// The steps of a place in which the manager does not begin.
-    func unbegun(at index: Int, _ request: LaunchRequest) -> [LaunchPlan.PendingStep] {
-        guard record == nil else { return [] }
-        return steps.closures.map {
-            .init(step: $0, place: index, isOutOfOrder: false)
-        }
     }
 
     /// The closures for a change of the app's version, if this launch changes it and they have not run.

@@ -149,27 +149,16 @@ struct Registration: Sendable {
             guard let finishing, finishing.step.finishing.contains(step.version) else { return false }
             return finishing.place == index || !due[index].isOver(step, states[index], finished)
         }
-        let looks = zip(due, states)
-        return try due.indices.map { index in
-            let (place, state) = (due[index], states[index])
-            return state.needing(
-                try place.closures.filter { step in
-                    guard isAsked(step, at: index), place.canAsk(step, state, at: current, among: looks)
-                    else { return false }
-                    do throws(MigrationError) {
-                        return try naming(step, in: place, state) {
-                            switch body(of: step) {
-                            case .transaction(let work): try work.isNeededAgain()
-                            case .batches(let work): try work.mayBeNeededAgain()
-                            case .closure(let index, _): try ask(index)
-                            case .schemaStep, .deferredClosure, .versionChange: false
-                            }
-                        }
-                    } catch {
-                        try note(error)
-                        return true
-                    }
-                })
+        return try needing(states, in: due, where: isAsked) { step in
+            switch body(of: step) {
+            case .transaction(let work): try work.isNeededAgain()
+            case .batches(let work): try work.mayBeNeededAgain()
+            case .closure(let index, _): try ask(index)
+            case .schemaStep, .deferredClosure, .versionChange: false
+            }
+        } orNote: { error in
+            try note(error)
+            return true
         }
     }
 
@@ -195,40 +184,52 @@ struct Registration: Sendable {
     func askingDeferred(
         _ states: [PlaceState], of places: [PlaceSteps], without unreadable: [PlaceSteps],
         orNote note: (MigrationError) -> Void
-    ) -> [PlaceState] {
+    ) throws -> [PlaceState] {
         guard hasConditions else { return states }
-        let looks = zip(places, states)
         let finished = Set(
-            looks.flatMap { place, state in place.finished(state) } + unreadable.flatMap(\.finishing))
-        return looks.map { place, state in
-            state.needing(
-                place.closures.filter { step in
-                    guard step.isDeferred, place.canAsk(step, state, at: current, among: looks),
-                        !place.isOver(step, state, finished), case .batches(let work) = body(of: step)
-                    else { return false }
-                    do throws(MigrationError) {
-                        return try naming(step, in: place, state) { try work.isNeededAgain() }
-                    } catch {
-                        note(error)
-                        return false
-                    }
-                })
+            zip(places, states).flatMap { $0.finished($1) } + unreadable.flatMap(\.finishing))
+        return try needing(states, in: places) { step, index in
+            step.isDeferred && !places[index].isOver(step, states[index], finished)
+        } asking: { step in
+            if case .batches(let work) = body(of: step) { try work.isNeededAgain() } else { false }
+        } orNote: { error in
+            note(error)
+            return false
         }
     }
 
-    private func naming(
-        _ step: MigrationStep, in place: PlaceSteps, _ state: PlaceState, _ ask: () throws -> Bool
-    ) throws(MigrationError) -> Bool {
-        do {
-            return try ask()
-        } catch {
-            // On a new install, the app may have yet to make what the condition asks about; columns come with its first launch.
-            if !state.hasRun(step.id),
-                error.isAboutMissingData || error.isAboutMissingColumn && state.record?.completed == nil
-            {
-                return false
-            }
-            throw MigrationError(ofCondition: step, error, work: place.work(of: step, manager: manager))
+    /// Returns the states of places, with the steps that are needed again.
+    ///
+    /// - Parameters:
+    ///   - isAsked: returns true for the steps of the place with an index whose conditions are asked.
+    ///   - ask: asks the condition of a step.
+    ///   - note: is called with the error, which names the step, of a condition that throws; returns true if the condition holds.
+    private func needing(
+        _ states: [PlaceState], in places: [PlaceSteps], where isAsked: (MigrationStep, Int) -> Bool,
+        asking ask: (MigrationStep) throws -> Bool, orNote note: (MigrationError) throws -> Bool
+    ) throws -> [PlaceState] {
+        let looks = zip(places, states)
+        return try places.indices.map { index in
+            let (place, state) = (places[index], states[index])
+            return state.needing(
+                try place.closures.filter { step in
+                    guard isAsked(step, index), place.canAsk(step, state, at: current, among: looks)
+                    else { return false }
+                    do {
+                        return try ask(step)
+                    } catch {
+                        // On a new install, the app may have yet to make what the condition asks about; columns come with its first
+                        // launch.
+                        if !state.hasRun(step.id),
+                            error.isAboutMissingData
+                                || error.isAboutMissingColumn && state.record?.completed == nil
+                        {
+                            return false
+                        }
+                        let work = place.work(of: step, manager: manager)
+                        return try note(MigrationError(ofCondition: step, error, work: work))
+                    }
+                })
         }
     }
 
