@@ -165,7 +165,9 @@ extension MigrationManager {
                     var state = StoreState()
                     mark(&state)
                     try place.store.setAside(replacingWith: state)
-                } else if states[index]?.record == nil, let lost = try lostRecord(in: place) {
+                } else if let state = states[index], state.lostRecord != nil {
+                    let lost = LostRecord(history: try place.store.history(name))
+                        .following(state.formerRecords)
                     let others = states.indices.filter { $0 != index }.compactMap { states[$0] }
                     let beginnings = Beginnings(request: request, places: others, steps: [], answer: nil)
                     let record = lost.record(
@@ -176,7 +178,7 @@ extension MigrationManager {
                         // For managers of which nothing else is known.
                         if try state.assumptions[options.line] == nil { mark(&state) }
                     }
-                } else if try isUnknown(place) {
+                } else if states[index]?.isUnknownReplacement(in: options.line) == true {
                     try place.store.change(name, waitingUpTo: patience, mark)
                 } else {
                     continue
@@ -192,7 +194,7 @@ extension MigrationManager {
         startOver()
     }
 
-    /// Returns the records of a place; nil if one of them is damaged.
+    /// Returns the records of a place, without a history; nil if one of them is damaged.
     private func readableState(in place: any MigrationPlace) throws -> PlaceState? {
         do {
             let state = try StoreAccess.read.of(place.store.name) {
@@ -203,21 +205,6 @@ extension MigrationManager {
         } catch  where error.isAboutDamage {
             return nil
         }
-    }
-
-    /// Returns what is known of a record that was lost when its database was salvaged.
-    private func lostRecord(in place: any MigrationPlace) throws -> LostRecord? {
-        let state = try place.store.read(name)
-        guard try state.hasLostRecords && !state.hasRemovedRecord(of: name) else { return nil }
-        return LostRecord(history: try place.store.history(name))
-            .following(try adopting.formers.map(place.store.formerRecord))
-    }
-
-    /// Returns true if a manager of another line has replaced a place's records, and nothing is known of this line.
-    private func isUnknown(_ place: any MigrationPlace) throws -> Bool {
-        let state = try place.store.read(name)
-        return try state.isReplacement && state.record(of: name) == nil
-            && !state.hasRemovedRecord(of: name) && state.assumptions[options.line] == nil
     }
 
     private func change(_ change: RecordChange, in place: any MigrationPlace) throws {
@@ -247,6 +234,13 @@ extension MigrationManager {
             defer { deferred.release() }
             try body()
         }
+    }
+}
+
+extension PlaceState {
+    /// Returns true if a manager of another line has replaced the place's records, and nothing is known of this line.
+    fileprivate func isUnknownReplacement(in line: String) -> Bool {
+        evidence == .replaced && takenOver == nil && !hasRemovedRecord && assumptions[line] == nil
     }
 }
 
