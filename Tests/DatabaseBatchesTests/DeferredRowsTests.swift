@@ -535,6 +535,21 @@ struct DeferredRowsTests {
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", first) == 300)
     }
 
+    @Test("in a database that is being written is left to the next run, and keeps no other one waiting")
+    func busyDatabase() throws {
+        let (first, second) = (try database(Rows.all[0]), try database(Rows.all[0], name: "healthy"))
+        try manager(first, second).migrate()
+        let other = try foreign(first)
+        try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let options = MigrationOptions(lockTimeout: .milliseconds(100))
+        let report = try manager(first, second, options: options).runDeferred()
+        #expect(report.completed.map(\.database) == ["healthy.sqlite"])
+        #expect(report.failures.map(\.code) == [.locked], "\(report.failures)")
+        #expect(report.canContinue)
+        try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try manager(first, second).runDeferred().completed.map(\.database) == ["photos.sqlite"])
+    }
+
     @Test("finds a death in a database that cannot be read when it can, though others have run meanwhile")
     func deathInLockedDatabase() throws {
         let (first, second) = (try database(Rows.all[0]), try database(Rows.all[0], name: "healthy"))
