@@ -60,10 +60,10 @@ extension MigrationManager {
         retrying work: MigrationWork? = nil, isolation: isolated (any Actor)? = #isolation
     ) async throws -> DeferredReport {
         let input = try deferredInput(retrying: work)
-        let end = try await onItsThread(isolation: isolation, input.interruption, while: condition) {
+        let report = try await onItsThread(isolation: isolation, input.interruption, while: condition) {
             try input.runDeferred(for: limit, $0)
         }
-        return self.end(end)
+        return end(report)
     }
 
     /// Runs deferred steps in databases on this thread, for scripts and tests.
@@ -99,12 +99,12 @@ extension MigrationManager {
         }
     }
 
-    private func end(_ end: DeferredEnd) -> DeferredReport {
-        memory.deferred += end.settled
+    private func end(_ report: DeferredReport) -> DeferredReport {
+        memory.deferred += report.settled
         // Nothing pending is all done.
-        if end.report.pending.isEmpty {
+        if report.pending.isEmpty {
             deferredProgress.completedUnitCount = deferredProgress.totalUnitCount
         }
-        return end.report
+        return report
     }
 }

@@ -55,8 +55,8 @@ extension MigrationManager {
         defer { leave() }
         let input = try launchInput(
             through: stop, retrying: retried, waitingFor: options.lockTimeout ?? .seconds(60))
-        let end = try await onItsThread(isolation: isolation, input.interruption) { try input.launch($0) }
-        return self.end(end, input.request)
+        let report = try await onItsThread(isolation: isolation, input.interruption) { try input.launch($0) }
+        return end(report, input.request)
     }
 }
 
@@ -67,7 +67,7 @@ extension MigrationManager {
         let request = try request(through: stop, retrying: work)
         try registration.check()
         // Forget what was decided about a launch, unless a call of `migrate(through:)` has begun it.
-        if !memory.isPartial { memory = LaunchMemory(deferred: memory.deferred) }
+        if memory.begun == nil { memory = LaunchMemory(deferred: memory.deferred) }
         return runInput(request, progress, waitingFor: patience)
     }
 
@@ -79,14 +79,13 @@ extension MigrationManager {
     }
 
     /// Reports a call, and keeps what it has done for the report of the call that completes the launch.
-    private func end(_ end: LaunchEnd, _ request: LaunchRequest) -> MigrationReport {
+    private func end(_ report: MigrationReport, _ request: LaunchRequest) -> MigrationReport {
         let isComplete = request.stop == nil
         if isComplete { progress.completedUnitCount = progress.totalUnitCount }
-        tell(.finished(end.report))
-        memory.isPartial = !isComplete
-        memory.tally = isComplete ? Tally() : end.tally
+        tell(.finished(report))
+        memory.begun = isComplete ? nil : report
         memory.weight = isComplete ? 0 : progress.completedUnitCount
-        return end.report
+        return report
     }
 }
 

@@ -18,7 +18,9 @@ extension LaunchPlan {
                 places.append(try PlacePlan(request, steps[index], state, nil, store: store))
                 continue
             }
-            let isMadeAnew = store?.record.map { $0.isMadeAnew(states[index], at: steps[index].place.path, among: states) } ?? false
+            let isMadeAnew =
+                store?.record.map { $0.isMadeAnew(states[index], at: steps[index].place.path, among: states) }
+                ?? false
             func beginning() throws -> Beginning {
                 let beginnings = Beginnings(
                     request: request, places: states, steps: steps.map(\.closures), answer: answer)

@@ -20,4 +20,7 @@ public struct DeferredReport: Sendable {
     ///
     /// False if nothing is pending, and if every step that waits has failed by itself, or waits for a newer app.
     public let canContinue: Bool
+
+    /// The number of steps that this run has settled, or found settled.
+    let settled: Int
 }

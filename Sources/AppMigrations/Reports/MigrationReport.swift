@@ -19,10 +19,10 @@ public struct MigrationReport: Sendable, Equatable {
     public let isFirstLaunchOfVersion: Bool
 
     /// The steps that ran, in order; schema steps are in ``schemaSteps``.
-    public let completed: [MigrationWork]
+    public var completed: [MigrationWork] { tally.completed }
 
     /// The schema steps that applied something, in order.
-    public let schemaSteps: [SchemaStep]
+    public var schemaSteps: [SchemaStep] { tally.schemaSteps }
 
     /// The databases that have had migrations which this version of the app does not know, and which it can use anyway.
     public let newerDatabases: [NewerDatabase]
@@ -36,6 +36,6 @@ public struct MigrationReport: Sendable, Equatable {
     /// The deferred steps that wait for ``MigrationManager/runDeferred(for:while:retrying:)``, in order.
     public let deferred: [PendingWork]
 
-    /// How long the steps of this launch took.
-    let duration: Duration
+    /// The work that the launch has done.
+    let tally: Tally
 }

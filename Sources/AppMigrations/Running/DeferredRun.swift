@@ -8,7 +8,7 @@ extension RunInput {
     ///   - check: refuses steps that the caller cannot run.
     func runDeferred(
         for limit: Duration?, _ caller: Caller, check: (LaunchPlan) throws -> Void = { _ in }
-    ) throws -> DeferredEnd {
+    ) throws -> DeferredReport {
         var answer = memory.answer
         func plan() throws -> DeferredPlan {
             let looks = registration.look(waitingUpTo: DeferredRun.shortPatience, following: formers)
@@ -18,14 +18,14 @@ extension RunInput {
         let found = try plan()
         try check(found.readable)
         guard !found.isEmpty, let held = try store.lock(LockName.deferredRun(of: manager)).held else {
-            return DeferredEnd(found)
+            return DeferredReport(found)
         }
         let lock = RunLock(manager, held, in: activity, stop: interruption.suspend)
         defer { lock.release() }
         // Another process may have done it all until now.
         let run = DeferredRun(self, try plan(), until: limit.map { .now + $0 }, caller)
         try run.runSteps()
-        return DeferredEnd(run.deferredPlan, run)
+        return DeferredReport(run.deferredPlan, run)
     }
 
     /// Plans a deferred run over the databases that can be read; only the store has to be one of them.
@@ -62,18 +62,6 @@ extension RunInput {
         }
         return DeferredPlan(
             readable: plan, unreadable: unreadable, earliestDeadline: deadlines.min(), failures: failures)
-    }
-}
-
-/// The end of a deferred run: what its report says.
-struct DeferredEnd: Sendable {
-    let report: DeferredReport
-    /// The number of steps that the run has settled.
-    let settled: Int
-
-    init(_ plan: DeferredPlan, _ run: DeferredRun? = nil) {
-        report = DeferredReport(plan, run)
-        settled = run?.ended.count ?? 0
     }
 }
 

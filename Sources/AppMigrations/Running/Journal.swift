@@ -98,16 +98,6 @@ struct Journal {
         pages[pending.place].record?[pending.step.id] = .done
     }
 
-    /// Returns the failure that is known of work, if it has not got further since.
-    func lastFailure(of pending: LaunchPlan.PendingStep) -> String? {
-        pages[pending.place].record?.open(pending.step.id)?.lastFailure
-    }
-
-    /// Returns true if work has been settled before, and runs again.
-    func isAgain(_ pending: LaunchPlan.PendingStep) -> Bool {
-        pages[pending.place].record?.open(pending.step.id)?.isAgain ?? false
-    }
-
     /// Notes that work has thrown, or was interrupted.
     ///
     /// - Parameter failure: the build and the codes, if it failed by itself.

@@ -2,12 +2,13 @@
 struct LaunchMemory {
     /// The app's answer about an install without a record, asked at most once in a launch.
     var answer: AdoptionAnswer?
-    /// True if `migrate(through:)` has begun the launch, and no `migrate()` has completed it.
-    var isPartial = false
-    /// The work that `migrate(through:)` has done so far.
-    var tally = Tally()
+    /// The last report of `migrate(through:)`, if that has begun the launch and no `migrate()` has completed it.
+    var begun: MigrationReport?
     /// How much of the progress that was.
     var weight: Int64 = 0
     /// The number of deferred steps that earlier runs have settled.
     var deferred = 0
+
+    /// The work that the launch has done so far.
+    var tally: Tally { begun?.tally ?? Tally() }
 }

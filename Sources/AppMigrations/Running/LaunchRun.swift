@@ -2,7 +2,7 @@ import Foundation
 
 extension RunInput {
     /// Launches: does everything that is pending, and writes that the launch is complete.
-    func launch(_ caller: Caller) throws -> LaunchEnd {
+    func launch(_ caller: Caller) throws -> MigrationReport {
         var answer = memory.answer
         func plan(_ states: [PlaceState]) throws -> LaunchPlan {
             try LaunchPlan(
@@ -21,7 +21,7 @@ extension RunInput {
         let found = try plan(asking(look()))
         if try isSettled(found) {
             caller.tell(.launchRecognized(found.places[0].launch))
-            return LaunchEnd(found, memory.tally)
+            return MigrationReport(found, memory.tally)
         }
 
         let lock = try lock()
@@ -50,7 +50,7 @@ extension RunInput {
             run.showProgress(after: progress.completedUnitCount)
         }
         try run.complete()
-        return LaunchEnd(first, run.tally, run)
+        return MigrationReport(first, run.tally, run)
     }
 
     /// Returns true if there is nothing to do.
@@ -61,17 +61,6 @@ extension RunInput {
         guard case .waitsForApp = role else { return plan.isSettled }
         try plan.checkMigrated()
         return true
-    }
-}
-
-/// The end of a launch: what its report says.
-struct LaunchEnd: Sendable {
-    let report: MigrationReport
-    let tally: Tally
-
-    init(_ plan: LaunchPlan, _ tally: Tally, _ run: LaunchRun? = nil) {
-        report = MigrationReport(plan, tally, run)
-        self.tally = tally
     }
 }
 
@@ -285,7 +274,8 @@ final class LaunchRun: Run {
             throw stop(
                 with: WorkFailure(
                     error, of: pending.step, work: plan.work(of: pending), attempt: 1,
-                    build: input.request.build, after: journal.lastFailure(of: pending),
+                    build: input.request.build,
+                    after: plan.places[pending.place].record?.open(pending.step.id)?.lastFailure,
                     interruption: input.reasonToStop
                 ).error)
         }

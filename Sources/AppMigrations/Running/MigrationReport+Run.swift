@@ -2,24 +2,23 @@ extension MigrationReport {
     /// - Parameters:
     ///   - plan: the plan with which the launch has begun.
     ///   - run: what it has run last, whose plan may be another one.
-    init(_ plan: LaunchPlan, _ tally: Tally, _ run: Run?) {
+    init(_ plan: LaunchPlan, _ tally: Tally, _ run: Run? = nil) {
         let last = run?.plan ?? plan
         version = plan.request.current
-        duration = tally.duration
         launch = plan.places[0].launch
         returnedFromDowngrade = plan.returnsFromDowngrade
         isFirstLaunchOfVersion = plan.isFirstLaunchOfVersion
-        completed = tally.completed
-        schemaSteps = tally.schemaSteps
         newerDatabases = last.newerDatabases
         databasesOfOtherStores = plan.databasesOfOtherStores
         deferred = last.pendingDeferred(after: run)
+        self.tally = tally
     }
 }
 
 extension DeferredReport {
     init(_ plan: DeferredPlan, _ run: DeferredRun? = nil) {
         completed = run?.tally.completed ?? []
+        settled = run?.ended.count ?? 0
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {
                 PendingWork(

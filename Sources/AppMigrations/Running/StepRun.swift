@@ -23,13 +23,12 @@ final class StepRun {
     private let number: Int
     private let count: Int
 
-    private var attempt = 1
+    /// The work as it has begun.
+    private var open = OpenWork()
     private var started = ContinuousClock.now
     private var context: MigrationContext?
     /// Held by a deferred closure until its end is written.
     private var lock: RunLock?
-    /// Where the step was left.
-    private var position = StepPosition()
     /// True once a batch is done.
     private var hasMoved = false
 
@@ -43,6 +42,9 @@ final class StepRun {
 
     private var step: MigrationStep { pending.step }
     private var work: MigrationWork { run.plan.work(of: pending) }
+    private var attempt: Int { open.deaths + 1 }
+    /// Where the step was left.
+    private var position: StepPosition { open.position ?? StepPosition() }
     /// True if it goes on where an earlier attempt has got to.
     var isContinued: Bool { position.cursor != nil }
 
@@ -79,8 +81,7 @@ final class StepRun {
             return .refused(
                 MigrationError.gaveUp(work, step, deaths, by: run.call, in: pending.schema.apply.first))
         }
-        let open = run.journal.start(pending, from: state)
-        (attempt, position) = (open.deaths + 1, open.position ?? position)
+        open = run.journal.start(pending, from: state)
         do {
             try run.writeStart(of: pending)
         } catch {
@@ -110,7 +111,7 @@ final class StepRun {
         checkpoints.position.withLock { [position] in $0 = position }
         let context = MigrationContext(
             work: work, launch: run.plan.places[pending.place].launch, to: run.input.request.current,
-            attempt: attempt, isOutOfOrder: pending.isOutOfOrder, isAgain: run.journal.isAgain(pending), progress: progress,
+            attempt: attempt, isOutOfOrder: pending.isOutOfOrder, isAgain: open.isAgain, progress: progress,
             checkpoints: checkpoints)
         self.context = context
         return context
@@ -190,8 +191,7 @@ final class StepRun {
 
     /// The failure before, unless the step has got further since.
     private var lastFailure: String? {
-        guard !hasMoved, context?.checkpoints.hasSaved != true else { return nil }
-        return run.journal.lastFailure(of: pending)
+        hasMoved || context?.checkpoints.hasSaved == true ? nil : open.lastFailure
     }
 
     // MARK: End

@@ -46,7 +46,9 @@ struct WorldDevice {
                     let record = try state.record(of: "\(manager)")
                 else { continue }
                 if record.completed == version { outcome.completed[manager, default: []].insert(place) }
-                if listed.contains(where: { $0 == state.id }) { outcome.listed[manager, default: []].insert(place) }
+                if listed.contains(where: { $0 == state.id }) {
+                    outcome.listed[manager, default: []].insert(place)
+                }
                 guard !hasWorked, outcome.changed[manager]?[place] != nil,
                     let known = try before.record(in: place, of: manager),
                     Self.differs(record, from: known)
