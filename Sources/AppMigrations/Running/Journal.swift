@@ -118,21 +118,23 @@ struct Journal {
         change(pending.place, .prepared(pending.step.id, position))
     }
 
-    /// Notes that everything in the databases is done.
-    mutating func finishDatabases() {
+    /// Writes that everything in the databases is done.
+    mutating func completeDatabases() throws {
         for index in pages.indices.dropFirst() { finish(index) }
+        for index in pages.indices.dropFirst() { try save(only: index) }
     }
 
-    /// Notes that everything is done, and in which databases the manager has been, once they have been written: they have their
-    /// ids then.
-    mutating func finishStore() {
+    /// Writes that everything is done, and in which databases the manager has been: they have their ids, once they have been
+    /// written.
+    mutating func completeStore() throws {
         finish(0)
-        guard plan.isComplete, pages.count > 1, let record = pages[0].record else { return }
         let found = pages.dropFirst().filter { $0.record?.completed != nil }.compactMap { page in
             page.id.map { KnownDatabase(id: $0, path: page.plan.steps.place.path) }
         }
-        if found.allSatisfy(record.databases.contains) { return }
-        change(0, .knows(found))
+        if plan.isComplete, let known = pages[0].record?.databases, !found.allSatisfy(known.contains) {
+            change(0, .knows(found))
+        }
+        try save(only: 0)
     }
 
     /// True if the store needs its first record before the launch is complete: it has to be there before that of a database.
@@ -170,11 +172,6 @@ struct Journal {
             order = lost + order.filter { !lost.contains($0) }
         }
         for index in order { try save(only: index) }
-    }
-
-    /// Writes what the databases have not written yet.
-    mutating func saveDatabases() throws {
-        for index in pages.indices.dropFirst() { try save(only: index) }
     }
 
     /// Writes what one place has not written yet.

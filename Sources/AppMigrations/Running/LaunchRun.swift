@@ -251,14 +251,12 @@ final class LaunchRun: Run {
         if journal.storeBegins { try journal.save(only: 0) }
         do {
             // The databases first, which get their ids with their records.
-            journal.finishDatabases()
-            try journal.saveDatabases()
+            try journal.completeDatabases()
         } catch {
             throw stop(with: error)
         }
         // The store last: as long as it is not complete, a database that is lost is made anew as before.
-        journal.finishStore()
-        try journal.save(only: 0)
+        try journal.completeStore()
     }
 
     private func prepare(_ pending: LaunchPlan.PendingStep) throws {

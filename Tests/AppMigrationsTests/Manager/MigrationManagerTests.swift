@@ -63,7 +63,7 @@ struct MigrationManagerTests {
         var context: MigrationContext?
         manager.whenMigratingToVersion("1.1") { context = $0 }
         try manager.migrate()
-        #expect(context?.manager == "Library")
+        #expect(context?.work.manager == "Library")
         #expect(context?.from == "1.0")
         #expect(context?.to == "2.0")
         #expect(context?.version == "1.1")
