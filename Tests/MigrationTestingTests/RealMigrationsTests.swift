@@ -52,12 +52,12 @@ struct RealMigrationsTests {
                 3 of 16 upgrades failed.
                 - The upgrade from 3 and 4 fails: 005_events_index_on_event_id.sql:2: UNIQUE constraint failed: \
                 events.event_id, events.room_id (SQLite 2067).
-                  It was rolled back; earlier migrations are applied. Fix it and migrate again.
+                  It was rolled back. Fix it and migrate again.
                 - With each migration committed alone, as on a slow device, the upgrade from 6 fails: \
                 007_event_chunks.sql: leaves 20 rows of table gap_chunks whose chunk_id, room_id refer to no row of \
                 linked_chunks.
-                  Keep the rows that others refer to, or delete the rows that refer to them. It was rolled back; \
-                earlier migrations are applied. Fix it and migrate again.
+                  Keep the rows that others refer to, or delete the rows that refer to them. It was rolled back. \
+                Fix it and migrate again.
                 """)
         #expect(error.report.upgrades.flatMap(\.notes) == [])
     }

@@ -158,7 +158,7 @@ struct MigrateTests {
         #expect(
             failed.errors == """
                 error: 20240601120000000_add_shelves.sql:2: near "TABEL": syntax error (SQLite 1).
-                It was rolled back; earlier migrations are applied. Fix it and migrate again.
+                It was rolled back. Fix it and migrate again.
 
                 """)
         #expect(failed.status == 1)

@@ -6,8 +6,9 @@ import MigrationDiagnostics
 
 extension MigrationError {
     /// The remedy for a migration that failed by its own fault.
-    package static let fixMigration =
-        "It was rolled back; earlier migrations are applied. Fix it and migrate again."
+    ///
+    /// Earlier migrations may be applied: `committed` lists them.
+    package static let fixMigration = "It was rolled back. Fix it and migrate again."
 
     /// Runs the body, and turns SQLite's errors into errors that say what to do.
     package static func mapErrors<Result>(_ body: () throws -> Result) throws -> Result {

@@ -66,7 +66,8 @@ public struct AppliedMigration: Sendable, Equatable {
                 .databaseFailed,
                 "The table schema_migrations_details lacks a column: \(error.message ?? "unknown error")",
                 remedy: """
-                    It was left as it is. Fix it by hand, or drop it: only `status` and `history` read it.
+                    It was left as it is. Add the column by hand. Do not drop the table: without it, the database looks as if \
+                    another tool had migrated it.
                     """,
                 underlyingError: error
             ).about(.ledger)

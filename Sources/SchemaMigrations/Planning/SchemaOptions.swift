@@ -102,6 +102,8 @@ public struct SchemaOptions: Sendable {
 
         /// All migrations share one commit: when one fails, none stays.
         ///
+        /// The snapshot of a new database commits before them, and stays.
+        ///
         /// Requires that all of them use the same foreign key mode, and that every file runs in a
         /// transaction. Migrations in Swift share the commit too, so they must leave files alone: what they delete is
         /// gone when a later migration fails.

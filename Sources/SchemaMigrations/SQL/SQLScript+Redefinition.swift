@@ -17,8 +17,7 @@ extension SQLScript {
                 error.statement = text(of: statement)
                 // An error of SQLite's has a remedy of its own.
                 if error.code == .stepFailed, error.underlyingError == nil {
-                    error.remedy =
-                        "Correct the rows in a file before it. It was rolled back; earlier migrations are applied."
+                    error.remedy = "Correct the rows in a file before it. It was rolled back."
                 }
                 throw error
             }

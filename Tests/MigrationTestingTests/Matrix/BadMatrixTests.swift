@@ -51,7 +51,7 @@ struct BadMatrixTests {
             try message(matrix) == """
                 4 of 4 upgrades failed.
                 - The upgrade from 1 and 2 fails: 3_c.sql:2: UNIQUE constraint failed: a.x (SQLite 2067).
-                  It was rolled back; earlier migrations are applied. Fix it and migrate again.
+                  It was rolled back. Fix it and migrate again.
                 - The rows could not be written for the upgrade from 3 and 4: UNIQUE constraint failed: a.x (SQLite \
                 2067).
                   Fix what is passed as filledWith: for the tables of this version.

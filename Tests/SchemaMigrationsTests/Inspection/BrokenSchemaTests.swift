@@ -18,7 +18,7 @@ struct BrokenSchemaTests {
         """
 
     private static let remedy = """
-        Drop what uses the old names first, and create it again. It was rolled back; earlier migrations are applied. \
+        Drop what uses the old names first, and create it again. It was rolled back. \
         Fix it and migrate again.
         """
 

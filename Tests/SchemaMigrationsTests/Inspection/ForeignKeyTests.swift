@@ -132,8 +132,8 @@ struct ForeignKeyTests {
     }
 
     private static let remedy = """
-        Keep the rows that others refer to, or delete the rows that refer to them. It was rolled back; earlier \
-        migrations are applied. Fix it and migrate again.
+        Keep the rows that others refer to, or delete the rows that refer to them. It was rolled back. Fix it \
+        and migrate again.
         """
 
     @Test("that a migration breaks name it, and earlier migrations stay")
@@ -197,8 +197,7 @@ struct ForeignKeyTests {
         #expect(
             error.description == """
                 2_x.sql: leaves a foreign key of table c broken: foreign key mismatch - "c" referencing "p". Make \
-                the foreign key refer to columns that are unique together. It was rolled back; earlier migrations \
-                are applied. Fix it and migrate again.
+                the foreign key refer to columns that are unique together. It was rolled back. Fix it and migrate again.
                 """)
     }
 

@@ -78,6 +78,18 @@ struct LedgerTests {
         #expect(try schema.rollback(queue, to: 2) == [])
     }
 
+    @Test("whose details lack a column is left as it is, and nobody is told to drop them")
+    func incompleteDetails() throws {
+        let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "")])
+        try schema.migrate(queue)
+        try queue.execute("ALTER TABLE schema_migrations_details DROP COLUMN seconds")
+        #expect(
+            try failure { try queue.read(schema.history) }.description == """
+                The table schema_migrations_details lacks a column: no such column: seconds. It was left as it is. Add the \
+                column by hand. Do not drop the table: without it, the database looks as if another tool had migrated it.
+                """)
+    }
+
     @Test(
         "that is refused stays without details",
         arguments: [

@@ -51,7 +51,7 @@ struct CodeMigrationTests {
         #expect(error.code == .stepFailed)
         #expect(
             error.description == """
-                Code2: a mishap. It was rolled back; earlier migrations are applied. Fix it and migrate again.
+                Code2: a mishap. It was rolled back. Fix it and migrate again.
                 """)
         #expect(error.file == "Code2")
         #expect(error.schemaVersion == 2)

@@ -150,7 +150,7 @@ struct CodeCommitsTests {
         #expect(
             error.description == """
                 Insert: leaves 1 row of table message whose sender refers to no row of sender. Keep the rows that others \
-                refer to, or delete the rows that refer to them. It was rolled back; earlier migrations are applied. Fix it \
+                refer to, or delete the rows that refer to them. It was rolled back. Fix it \
                 and migrate again.
                 """)
         #expect(count.withLock { $0 } == 1)

@@ -28,6 +28,7 @@ struct CommitTests {
             .allOrNothing)
         let error = try failure { try schema.migrate(queue) }
         #expect(error.message == "3_c.sql:1: no such column: nonsense (SQLite 1).")
+        #expect(error.remedy == "It was rolled back. Fix it and migrate again.")
         #expect(error.committed == [])
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
 

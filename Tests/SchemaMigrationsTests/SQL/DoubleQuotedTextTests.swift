@@ -21,8 +21,7 @@ struct DoubleQuotedTextTests {
         Configuration.acceptsDoubleQuotedStringLiterals.
         """
 
-    private static let remedy =
-        "It was rolled back; earlier migrations are applied. Fix it and migrate again."
+    private static let remedy = "It was rolled back. Fix it and migrate again."
 
     init() throws {
         folder = try TemporaryFolder()
@@ -92,7 +91,7 @@ struct DoubleQuotedTextTests {
             error.remedy == """
                 If "word" is meant as a text, write it in single quotes, or open the database with GRDB's \
                 Configuration.acceptsDoubleQuotedStringLiterals. Drop what uses the old names first, and create it \
-                again. It was rolled back; earlier migrations are applied. Fix it and migrate again.
+                again. It was rolled back. Fix it and migrate again.
                 """)
     }
 }

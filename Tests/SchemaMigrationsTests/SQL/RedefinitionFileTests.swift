@@ -125,7 +125,7 @@ struct RedefinitionFileTests {
         #expect(
             error.description == """
                 2_b.sql:3: The rows of table photo break its new definition: \(problem). Correct the rows in a file before \
-                it. It was rolled back; earlier migrations are applied.
+                it. It was rolled back.
                 """)
         #expect(
             try definitions() == [
