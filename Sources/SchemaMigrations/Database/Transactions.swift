@@ -140,7 +140,9 @@ extension DatabaseError {
     /// True if another connection caused the error, so that waiting may help.
     package var isBusy: Bool {
         // SQLITE_SCHEMA: others have changed the schema again and again while a statement was compiled.
-        [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL, .SQLITE_SCHEMA].contains(resultCode)
+        // rescode.html: any other SQLITE_LOCKED is a conflict within this connection, which would wait for itself.
+        [.SQLITE_BUSY, .SQLITE_PROTOCOL, .SQLITE_SCHEMA].contains(resultCode)
+            || extendedResultCode == .SQLITE_LOCKED_SHAREDCACHE
     }
 }
 

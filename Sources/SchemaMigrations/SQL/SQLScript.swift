@@ -216,6 +216,7 @@ package struct SQLScript {
     }
 
     private func refuseInTransaction(_ statement: Statement) throws {
+        let ownFile = "Put it in a file of its own that begins with `-- migrations: transaction=none`."
         try refuseLastingPragma(statement)
         let opening = statement.explained
         switch opening.first?.keyword {
@@ -228,15 +229,17 @@ package struct SQLScript {
                 remedy: "Remove it: the file and its record are committed together.")
         case "VACUUM":
             throw refusal(
-                "VACUUM cannot run in a transaction", at: statement,
-                remedy: "Put it in a file of its own that begins with `-- migrations: transaction=none`.")
+                "VACUUM cannot run in a transaction", at: statement, remedy: ownFile)
         case "PRAGMA":
-            if let pragma = SQLFileSettings.Pragma(statement),
-                ["journal_mode", "synchronous"].contains(pragma.name)
-            {
+            let name = SQLFileSettings.Pragma(statement)?.name ?? ""
+            if ["journal_mode", "synchronous"].contains(name) {
                 throw refusal(
-                    "PRAGMA \(pragma.name.folded) cannot be changed in a transaction", at: statement,
+                    "PRAGMA \(name.folded) cannot be changed in a transaction", at: statement,
                     remedy: "Set it where the app opens the database.")
+            }
+            if name == "wal_checkpoint" {
+                throw refusal(
+                    "PRAGMA wal_checkpoint cannot run in a transaction", at: statement, remedy: ownFile)
             }
         default:
             break

@@ -61,6 +61,27 @@ struct CodeMigrationTests {
         #expect(try queue.ledger() == [1])
     }
 
+    @Test("has failed if it drops a table that it still reads, and waits for no other connection")
+    func openCursor() throws {
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, sql: "CREATE TABLE a(x); INSERT INTO a VALUES (1), (2)"),
+            CodeMigration(2, "Code2") { db in
+                let cursor = try Row.fetchCursor(db, sql: "SELECT x FROM a")
+                _ = try cursor.next()
+                try withExtendedLifetime(cursor) { try db.execute(sql: "DROP TABLE a") }
+            },
+        ])
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
+        #expect(error.code == .stepFailed)
+        #expect(error.sqliteCode == 6)
+        #expect(
+            error.description == """
+                Code2: SQLite error 6: database table is locked - while executing `DROP TABLE a`. A statement of this \
+                connection still reads, such as that of a cursor: end it first.
+                """)
+        #expect(try queue.ledger() == [1])
+    }
+
     @Test("has failed if a manager or a store that it calls fails, whatever that one's error is")
     func failingCall() throws {
         let folder = try TemporaryFolder()

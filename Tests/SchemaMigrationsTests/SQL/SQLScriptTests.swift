@@ -119,6 +119,11 @@ struct SQLScriptTests {
                 "Put it in a file of its own that begins with `-- migrations: transaction=none`."
             ),
             (
+                "SELECT 1;\nPRAGMA main.wal_checkpoint(TRUNCATE);", 2,
+                "PRAGMA wal_checkpoint cannot run in a transaction.",
+                "Put it in a file of its own that begins with `-- migrations: transaction=none`."
+            ),
+            (
                 "PRAGMA journal_mode = WAL;", 1, "PRAGMA journal_mode cannot be changed in a transaction.",
                 "Set it where the app opens the database."
             ),
