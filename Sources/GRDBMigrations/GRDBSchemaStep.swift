@@ -9,6 +9,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// The identifier of the migration to go to; nil for the latest.
     let target: String?
     let newerDatabases: SchemaOptions.NewerDatabaseRule
+    /// The app version that is being launched.
+    let app: AppVersion
     /// The identifiers of migrations that shipped, and that the migrator no longer has.
     let removed: Set<String>
     /// The identifiers of migrations that older builds of the app can live with.
@@ -25,8 +27,11 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
         let history = try GRDBHistory(db)
         let applied = history.applied
-        let newer = try history.newer(than: migrator, ignoring: removed)
-        if newerDatabases != .allow, try !CompatibleMigrations.contains(newer, db) {
+        let unknown = try history.newer(than: migrator, ignoring: removed)
+        let files = try filesOfNewerBuild(db)
+        let newer = unknown + files.map(\.title)
+        let isUsable = try CompatibleMigrations.contains(unknown, db) && files.allSatisfy(\.isCompatible)
+        if newerDatabases != .allow, !isUsable {
             throw MigrationError(
                 .newerThanThisProcess,
                 "The database has had \(newer.joined(separator: ", ")), which GRDB's migrator does not know.",
@@ -42,6 +47,13 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
                 covered: covered.count),
             newer
         )
+    }
+
+    /// Returns the migrations of a newer version of the app, in which files have taken the place of GRDB's migrator.
+    ///
+    /// Those of this version and of older ones say nothing: GRDB's migrator may have taken the place of files.
+    private func filesOfNewerBuild(_ db: Database) throws -> [AppliedMigration] {
+        try AppliedMigration.fetchAll(db).filter { $0.wasRun && $0.appVersion ?? app > app }
     }
 
     func perform(

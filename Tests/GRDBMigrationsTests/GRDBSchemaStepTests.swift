@@ -256,6 +256,44 @@ struct GRDBSchemaStepTests {
                 """)
     }
 
+    /// Launches a version of the app in which files have taken the place of GRDB's migrator.
+    private func launchFiles(_ version: String, header: String = "") throws {
+        let schema = try app.folder.migrator(
+            ["10_v1.sql": "CREATE TABLE v1(x)", "20_drop.sql": "\(header)CREATE TABLE note(text)"],
+            adopting: .grdbMigrations(means: ["v1": 10]))
+        let manager = try app.manager(version)
+        manager.whenMigratingToVersion(migrate: schema, in: database)
+        try manager.migrate()
+    }
+
+    @Test(
+        "refuses a database in which a newer app has replaced GRDB's migrator by files",
+        arguments: [true, false])
+    func replacedByFiles(isNew: Bool) throws {
+        if !isNew { _ = try launch("1.0", ["v1"], compatible: []) }
+        try launchFiles("2.0")
+        let error = try #require(throws: MigrationError.self) { try launch("1.0", ["v1"], compatible: []) }
+        #expect(error.code == .newerThanThisProcess)
+        let titles = isNew ? "10_v1, 20_drop" : "20_drop"
+        #expect(error.description.contains("has had \(titles), which GRDB's migrator"), "\(error)")
+        #expect(try tables() == ["v1"])
+
+        let manager = try app.manager("1.0")
+        manager.whenMigratingToVersion(
+            migrate: migrator(["v1"]), newerDatabases: .allow, in: database)
+        let report = try manager.migrate()
+        #expect(report.newerDatabases.map(\.schemaVersions) == [titles.components(separatedBy: ", ")])
+    }
+
+    @Test("goes on in a database that has had compatible files, or files of the same version of the app")
+    func usableFiles() throws {
+        _ = try launch("1.0", ["v1"], compatible: [])
+        try launchFiles("2.0", header: "-- migrations: compatible\n")
+        #expect(try launch("1.0", ["v1"], compatible: []).launch == .downgrade(from: "2.0"))
+        let report = try launch("2.0", ["v1", "v2"], compatible: [])
+        #expect(report.schemaSteps.map(\.schemaVersions) == [["v2"]])
+    }
+
     @Test("goes on in a newer database if the app asks for that, and reports it")
     func allowed() throws {
         func launch(_ migrator: DatabaseMigrator) throws -> MigrationReport {

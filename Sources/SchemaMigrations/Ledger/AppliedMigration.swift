@@ -36,7 +36,7 @@ public struct AppliedMigration: Sendable, Equatable {
     /// True if the migration had a `.down.sql` file, or a `down:` argument, when it was applied.
     package var canBeUndone: Bool { down != nil }
     /// True if this package has run the migration, or a snapshot that contains it.
-    var wasRun: Bool { [.applied, .snapshot].contains(origin) }
+    package var wasRun: Bool { [.applied, .snapshot].contains(origin) }
     let checksum: String?
     /// The SQL of the down migration, as it was when the migration was applied; nil if there was none.
     let down: String?

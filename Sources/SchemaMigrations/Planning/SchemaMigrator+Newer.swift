@@ -163,5 +163,5 @@ extension MigrationError {
 
 extension AppliedMigration {
     /// The version and the name, as in the name of a file.
-    var title: String { [("\(version)"), name].compactMap(\.self).joined(separator: "_") }
+    package var title: String { [("\(version)"), name].compactMap(\.self).joined(separator: "_") }
 }
