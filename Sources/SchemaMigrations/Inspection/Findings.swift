@@ -80,8 +80,8 @@ struct Findings {
     /// Returns a problem that did not exist before, or nil if there is none.
     ///
     /// An orphan is old if a row of any table referred to the same missing row before; a view or a trigger, if
-    /// that very one was broken before.
-    func firstNew(since before: Findings, _ db: Database) throws -> Finding? {
+    /// that very one was broken before. Of several migrations, one may have dropped a table that another has created.
+    func firstNew(since before: Findings, byMany areMany: Bool, _ db: Database) throws -> Finding? {
         let orphans = try missing.newRows(since: before.missing, db).map {
             Finding.orphans($0.key, count: $0.count)
         }
@@ -90,7 +90,10 @@ struct Findings {
         let broken = uncheckedKeys.filter { !before.hasUnchecked($0, in: tables) }.map(\.brokenKey)
         if let first = broken.min(by: { $0.description < $1.description }) { return first }
 
-        let cut = keys.first { !tables.contains($0.parent) && before.tables.contains($0.parent) }
+        let cut = keys.first {
+            !tables.contains($0.parent)
+                && (before.tables.contains($0.parent) || areMany && suspects.tables.contains($0.parent))
+        }
         if let cut { return .cutKey(child: cut.child, parent: cut.parent) }
 
         let old = before.objects.map(\.identity)

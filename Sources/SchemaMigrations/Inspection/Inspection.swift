@@ -43,16 +43,20 @@ final class Inspection {
     ///
     /// In the first attempt, it only records the tables that the work touched.
     ///
-    /// - Parameter isCode: whether it is written in Swift, so that the tables that it drops are unknown.
+    /// - Parameters:
+    ///   - isCode: whether it is written in Swift, so that the tables that it drops are unknown.
+    ///   - areMany: whether the changes are those of several migrations.
     /// - Returns: a problem that did not exist before, in a second attempt.
-    func firstNew(touched tables: Set<SQLName>, byCode isCode: Bool) throws -> Finding? {
+    func firstNew(touched tables: Set<SQLName>, byCode isCode: Bool, byMany areMany: Bool = false) throws
+        -> Finding?
+    {
         guard let before = findings else {
             suspects.add(tables: tables, byCode: isCode)
             return nil
         }
         looks += 1
         let after = try Findings(db, suspects, foreignKeys, label: looks)
-        if let new = try after.firstNew(since: before, db) { return new }
+        if let new = try after.firstNew(since: before, byMany: areMany, db) { return new }
         try before.drop(db)
         findings = after
         return nil

@@ -9,6 +9,8 @@ final class MigrationGroup {
     /// The tables to inspect before and after each migration: those that the first attempt may have broken, or, for a
     /// migration in Swift, all, because it gets no second attempt; nil in the first attempt of files.
     let suspects: Suspects?
+    /// True if the tables are inspected before the first migration and after the last one, not after each.
+    let isInspectedAsOne: Bool
     /// True if files run without savepoints, so that one that fails undoes the whole group.
     let isUndoneAsOne: Bool
     /// The migrations that ran, in order.
@@ -48,10 +50,14 @@ final class MigrationGroup {
         }
         suspects = runsCode ? .everything : nil
         self.isUndoneAsOne = isUndoneAsOne && !runsCode
+        isInspectedAsOne = false
     }
 
     /// Begins a second attempt at migrations that ran in a first one.
-    init(retrying jobs: some Collection<MigrationJob>, _ suspects: Suspects) {
+    init(
+        retrying jobs: some Collection<MigrationJob>, _ suspects: Suspects, isInspectedAsOne: Bool = false
+    ) {
+        self.isInspectedAsOne = isInspectedAsOne
         left = Array(jobs)[...]
         progress = nil
         isUndoneAsOne = false

@@ -13,8 +13,9 @@ import MigrationDiagnostics
 /// together. If one fails, the run rolls the group back, and runs the files before it again, with savepoints, which
 /// takes no longer than a group may.
 ///
-/// If a group leaves something broken, the run rolls it back and runs its migrations again one at a time. That
-/// identifies the migration at fault, and tells new findings from old ones, which are warnings.
+/// If a group leaves something broken, the run rolls it back and runs it again, with a look before and after it, which
+/// tells new findings from old ones, which are warnings. If there are new ones, the run does the same with one migration
+/// at a time. That identifies the migration at fault.
 ///
 /// What a migration in Swift does outside the database cannot be undone. So it commits alone, and the whole database is
 /// inspected before it runs: nothing that others did makes it run a second time.
@@ -185,8 +186,14 @@ final class SchemaRun {
         return group.left
     }
 
-    /// Runs migrations again, one per commit, or all in one commit if the options ask for that.
+    /// Runs migrations again: together, since one may fix what another leaves; if that fails, one per commit, or all in one
+    /// commit if the options ask for that.
     private func retry(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
+        if jobs.count > 1 {
+            do {
+                return try commit(MigrationGroup(retrying: jobs, suspects, isInspectedAsOne: true))
+            } catch  where error.isOwnFailure {}
+        }
         let batches = commits == .allOrNothing ? [jobs] : jobs.map { [$0] }
         for batch in batches {
             let group = MigrationGroup(retrying: batch, suspects)
@@ -223,8 +230,7 @@ final class SchemaRun {
     //    > 9. If any views refer to table X in a way that is affected by the schema change, then drop those views […]
     //
     // 6. `Inspection.finish` checks foreign keys, views and triggers, where the group has touched something. If
-    //    something is broken, it throws `SuspectWork`, which rolls back the group; `runGroup` runs it again, one
-    //    migration at a time.
+    //    something is broken, it throws `SuspectWork`, which rolls back the group; `retry` runs it again.
     //
     //    > 10. If foreign key constraints were originally enabled then run PRAGMA foreign_key_check to verify that the
     //    >     schema change did not break any foreign key constraints.
@@ -310,7 +316,9 @@ final class SchemaRun {
                 group.begin(on: db)
                 let work = try job.run(db, interrupter, restoring: settings)
                 try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
-                if let new = try inspection.firstNew(touched: work.tables, byCode: job.isCode) {
+                if !group.isInspectedAsOne,
+                    let new = try inspection.firstNew(touched: work.tables, byCode: job.isCode)
+                {
                     throw MigrationError(new, leftBy: job)
                 }
                 try savepoint.release(after: job)
@@ -320,6 +328,11 @@ final class SchemaRun {
                 try group.fail(error, after: group.done.count)
                 if !isUndone { throw SuspectWork(suspects: .everything) }
             }
+        }
+        if group.isInspectedAsOne, let last = group.done.last,
+            let new = try inspection.firstNew(touched: [], byCode: false, byMany: true)
+        {
+            throw MigrationError(new, leftBy: last)
         }
     }
 

@@ -215,6 +215,73 @@ struct OldProblemsTests {
         #expect(error.message == "3_x.sql: leaves 1 row of table c whose p refers to no row of p.")
     }
 
+    // MARK: Several files
+
+    private static let commits: [SchemaOptions.Commits] = [.grouped(after: .seconds(60)), .allOrNothing]
+
+    /// Creates an orphan that refers to 90, and a migrator with several files.
+    private func schema(_ files: [String: String], _ commits: SchemaOptions.Commits) throws -> SchemaMigrator
+    {
+        try queue.execute(
+            """
+            PRAGMA foreign_keys = OFF; \(Self.parents) CREATE TABLE c(id INTEGER PRIMARY KEY, p REFERENCES p(id));
+            INSERT INTO c(p) VALUES (1), (2), (90); PRAGMA foreign_keys = ON;
+            """)
+        var schema = try folder.migrator(["1_nothing.sql": "-- nothing"].merging(files) { $1 })
+        schema.options.commits = commits
+        return schema
+    }
+
+    @Test(
+        "lock nobody out whose next file removes what a file leaves behind", arguments: commits,
+        [
+            ("DELETE FROM p WHERE id = 2", "DELETE FROM c WHERE p = 2"),
+            (
+                "CREATE TABLE d(p REFERENCES p(id)); DROP TABLE p; DELETE FROM c WHERE p < 90",
+                "DROP TABLE d; CREATE TABLE p(id INTEGER PRIMARY KEY)"
+            ),
+        ])
+    func fixedLater(commits: SchemaOptions.Commits, files: (String, String)) throws {
+        let schema = try schema(["2_x.sql": files.0, "3_y.sql": files.1], commits)
+        let report = try schema.migrate(queue)
+        #expect(report.applied == [2, 3])
+        #expect(report.warnings == ["1 row of table c whose p refers to no row of p."])
+        #expect(try queue.integers("SELECT p FROM c WHERE p > 1") == [90])
+        #expect(try queue.integer("SELECT count(*) FROM sqlite_temp_master") == 0)
+        #expect(try queue.ledger() == [1, 2, 3])
+    }
+
+    @Test("lock nobody out whose next down migration removes what one leaves behind")
+    func fixedLaterDown() throws {
+        let schema = try schema(
+            [
+                "2_x.sql": "SELECT 1", "2_x.down.sql": "DELETE FROM c WHERE p = 2",
+                "3_y.sql": "SELECT 1", "3_y.down.sql": "DELETE FROM p WHERE id = 2",
+            ], .grouped())
+        try schema.migrate(queue)
+        #expect(try schema.rollback(queue, to: 1) == [3, 2])
+        #expect(try queue.ledger() == [1])
+    }
+
+    @Test(
+        "excuse no file of several, and the error names it", arguments: commits,
+        [
+            ("SELECT 1", "DELETE FROM p WHERE id = 2", "1 row of table c whose p refers to no row of p"),
+            (
+                "CREATE TABLE q(id INTEGER PRIMARY KEY); CREATE TABLE d(q REFERENCES q(id)); DELETE FROM c WHERE p = 1",
+                "DROP TABLE q", "table d with a foreign key to table q, which no longer exists"
+            ),
+        ])
+    func culprit(commits: SchemaOptions.Commits, files: (String, String, problem: String)) throws {
+        let schema = try schema(["2_x.sql": files.0, "3_y.sql": files.1], commits)
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == "3_y.sql: leaves \(files.problem).")
+        let committed: [SchemaVersion] = commits == .allOrNothing ? [] : [2]
+        #expect(error.committed == committed)
+        #expect(try queue.ledger() == [1] + committed)
+        #expect(try queue.integers("SELECT id FROM p") == [1, 2, 3])
+    }
+
     // MARK: Parents that are dropped
 
     private static let empty = """
