@@ -57,7 +57,7 @@ final class BatchBody {
         guard let current else { return error }
         // No row is to blame for a statement that cannot be compiled.
         let isAboutRows = (error as? DatabaseError)?.isAboutStatement != true
-        return BatchFailure(
+        return UndoneBatch(
             current.title, smallerSize: isAboutRows ? current.smallerSize : nil,
             isRow: isAboutRows && current.isRow, error)
     }

@@ -27,20 +27,24 @@ struct DeferredDatabaseStep: BatchWork {
         }
     }
 
-    func run(_ batch: Batch) throws -> BatchOutcome {
+    func batches(rowsSetAside: Int, in environment: Environment) -> any BatchRun {
+        BatchRunner(rowsSetAside: rowsSetAside, in: environment, run)
+    }
+
+    private func run(_ batch: Batch) throws -> (BatchOutcome, Duration) {
         // Waits outside the access to the database, so that the app can use its connection meanwhile.
         try waitWhileBusy(upTo: batch.patience) {
-            var outcome = BatchOutcome.endedElsewhere
+            var result = (BatchOutcome.endedElsewhere, Duration.zero)
             try place.database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
-                try db.withDurableCommits(waitingUpTo: .zero) { outcome = try run(batch, db) }
+                try db.withDurableCommits(waitingUpTo: .zero) { result = try run(batch, db) }
             }
-            return outcome
+            return result
         }
     }
 
     /// Runs a batch and records how far the step is, in one transaction.
-    private func run(_ batch: Batch, _ db: Database) throws -> BatchOutcome {
+    private func run(_ batch: Batch, _ db: Database) throws -> (BatchOutcome, Duration) {
         let body = BatchBody(batch, orThrow: place.stepEndedTransaction)
         do {
             return try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: Batch.limit) {
@@ -53,10 +57,12 @@ struct DeferredDatabaseStep: BatchWork {
         }
     }
 
-    private func run(_ batch: Batch, _ body: BatchBody, _ db: Database) throws -> BatchOutcome {
+    private func run(
+        _ batch: Batch, _ body: BatchBody, _ db: Database
+    ) throws -> (BatchOutcome, Duration) {
         let (manager, id) = (batch.settlement.manager, batch.settlement.id)
         let record = try place.state(of: manager, db).record(of: manager)
-        guard let record, !record.hasSettled(id) else { return .endedElsewhere }
+        guard let record, !record.hasSettled(id) else { return (.endedElsewhere, .zero) }
         var position = try record.position(of: id) ?? batches.begin(db)
         let start = ContinuousClock.now
         let isAtEnd = try batches.run(batch.part, &position, body, db)
@@ -66,9 +72,10 @@ struct DeferredDatabaseStep: BatchWork {
             if isDone { return try batch.settlement.record(in: &stored) }
             try stored.apply(.moved(id, position), toRecordOf: manager)
         }
-        if isDone { return .done }
+        if isDone { return (.done, duration) }
         // The other rows that are set aside come next.
-        if case .retry = batch.part { return .more(position, duration) }
-        return isAtEnd ? .rowsLeft(position, batches.title(of: position.setAside)) : .more(position, duration)
+        if case .retry = batch.part { return (.more(position), duration) }
+        guard isAtEnd else { return (.more(position), duration) }
+        return (.rowsLeft(position, .setAside(batches.title(of: position.setAside))), duration)
     }
 }

@@ -184,9 +184,17 @@ final class DeferredRun: Run {
         try journal.save(only: pending.place)
     }
 
-    override func pause(after batches: BatchRunner) throws -> Bool {
-        input.interruption.wait(for: batches.pause(before: deadline))
+    override func pause(after batch: Duration) throws -> Bool {
+        input.interruption.wait(for: Self.pause(after: batch, before: deadline))
         return try waitUntilAllowed()
+    }
+
+    /// How long the database belongs to the app after a batch: as long as that took.
+    ///
+    /// At most a second, since a process that was suspended in a batch would pause for hours, and not beyond the deadline.
+    static func pause(after batch: Duration, before deadline: ContinuousClock.Instant?) -> Duration {
+        let longest = min(batch, .seconds(1))
+        return deadline.map { max(.zero, min(longest, $0 - .now)) } ?? longest
     }
 
     /// Waits as long as the caller's condition is false.

@@ -67,9 +67,10 @@ class Run {
 
     /// Lets the app work between two batches.
     ///
+    /// - Parameter batch: how long the batch took.
     /// - Returns: false if no further batch may begin.
     /// - Throws: the reason to stop.
-    func pause(after batches: BatchRunner) throws -> Bool {
+    func pause(after batch: Duration) throws -> Bool {
         if let reason = input.reasonToStop { throw reason }
         return !isOver()
     }

@@ -138,27 +138,29 @@ final class StepRun {
     }
 
     private func runBatches(of work: any BatchWork, _ progress: Progress) throws -> StepEnd? {
-        var batches = BatchRunner(
-            work, rowsSetAside: position.setAside.count, in: run.input.registration.environment)
+        var batches = work.batches(
+            rowsSetAside: position.setAside.count, in: run.input.registration.environment)
         while true {
             guard let lock = try run.stepLock(for: pending, isBegun: true) else {
                 return interrupted()
             }
+            let start = ContinuousClock.now
             let outcome = try {
                 defer { lock.release() }
                 return try batches.next(settlement, patience: run.batchPatience)
             }()
+            let duration = ContinuousClock.now - start
             switch outcome {
             case .done: return nil
             case .endedElsewhere: return endedElsewhere()
-            case .rowsLeft(let position, let title):
+            case .rowsLeft(let position, let failure):
                 note(position, progress)
-                throw batches.failure(leaving: title)
-            case .more(let position, _):
+                throw failure
+            case .more(let position):
                 hasMoved = true
                 note(position, progress)
             }
-            guard try run.pause(after: batches) else { return interrupted() }
+            guard try run.pause(after: duration) else { return interrupted() }
         }
     }
 

@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseBatches
 import Foundation
 import SmallWorlds
 
@@ -225,8 +226,10 @@ private struct MemoryCursorValue: Codable {
 }
 
 extension MemoryBatches {
-    func run(_ batch: Batch) throws -> BatchOutcome {
-        try arguments.process.run(step.id) { try runBody(batch) }
+    func batches(rowsSetAside: Int, in environment: Environment) -> any BatchRun {
+        BatchRunner(rowsSetAside: rowsSetAside, in: environment) { batch in
+            (try arguments.process.run(step.id) { try runBody(batch) }, .zero)
+        }
     }
 
     private func runBody(_ batch: Batch) throws -> BatchOutcome {
@@ -273,14 +276,14 @@ extension MemoryBatches {
         } catch let error as WorldProcess.Dead {
             throw error
         } catch {
-            throw BatchFailure("a value", smallerSize: nil, isRow: step.work == .rows, error)
+            throw UndoneBatch("a value", smallerSize: nil, isRow: step.work == .rows, error)
         }
         arguments.process.didRun(step.id)
         if isDone { return .done }
-        if case .retry = batch.part { return .more(position, .zero) }
+        if case .retry = batch.part { return .more(position) }
         let last = try position.cursor(as: MemoryCursorValue.self)?.last
         let isAtEnd = try next(after: last, position, in: database.database.contents) == nil
-        return isAtEnd ? .rowsLeft(position, "values") : .more(position, .zero)
+        return isAtEnd ? .rowsLeft(position, .setAside("values")) : .more(position)
     }
 }
 

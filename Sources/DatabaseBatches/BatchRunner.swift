@@ -1,21 +1,32 @@
-import Foundation
+package import AppMigrations
 
 /// The cause of a failure that an earlier run has met.
 private struct FailedBefore: Error, CustomStringConvertible {
     var description: String { "set aside by an earlier run" }
 }
 
+extension BatchFailure {
+    /// The failure of rows that are set aside.
+    package static func setAside(_ title: String) -> Self { Self(title, FailedBefore()) }
+}
+
 /// Runs the batches of one deferred step, and finds the size with which a batch takes the target time.
 ///
 /// A batch that fails is halved, until the row to blame is alone. That row is set aside, and the step goes on after it.
 /// Each run begins with the rows that earlier runs have set aside.
-struct BatchRunner: Sendable {
+package struct BatchRunner: BatchRun {
+    /// Runs a batch.
+    ///
+    /// - Returns: the outcome, and how long the rows took, without waiting for the database and without the commit.
+    /// - Throws: ``UndoneBatch``, when the body throws or takes too long.
+    package typealias Run = (Batch) throws -> (BatchOutcome, Duration)
+
     private static let firstSize = 8
     private static let maximumSize = 100_000
     /// More rows than these are no bad rows, but a bad step.
     private static let maximumRowsSetAside = 100
 
-    let work: any BatchWork
+    private let run: Run
     private let fixedSize: Int?
     private let limitsTime: Bool
     private var size: Int
@@ -24,12 +35,10 @@ struct BatchRunner: Sendable {
     private var retriesLeft: Int
     private var rowsSetAside: Int
     private var lastFailure: BatchFailure?
-    /// How long the last batch took.
-    var duration: Duration = .zero
 
     /// - Parameter rowsSetAside: how many rows earlier runs have set aside.
-    init(_ work: any BatchWork, rowsSetAside: Int, in environment: Environment) {
-        self.work = work
+    package init(rowsSetAside: Int, in environment: Environment, _ run: @escaping Run) {
+        self.run = run
         fixedSize = environment.observer?.batchSize
         limitsTime = environment.limitsTime
         size = fixedSize ?? Self.firstSize
@@ -38,37 +47,24 @@ struct BatchRunner: Sendable {
         part = rowsSetAside > 0 ? .retry(0) : .next(size)
     }
 
-    /// Runs the next batch.
-    ///
-    /// - Throws: ``BatchFailure``, when a row or call fails and cannot be set aside.
-    mutating func next(_ settlement: Settlement, patience: Duration) throws -> BatchOutcome {
+    package mutating func next(_ settlement: Settlement, patience: Duration) throws -> BatchOutcome {
         while true {
-            let start = ContinuousClock.now
             do {
-                let outcome = try work.run(
+                let (outcome, duration) = try run(
                     Batch(
                         part: part, settlement: settlement, isTimed: limitsTime && fixedSize == nil,
                         patience: patience))
-                duration = .now - start
-                if case .more(let position, let duration) = outcome { advance(position, duration) }
+                switch outcome {
+                case .more(let position): advance(position, duration)
+                case .rowsLeft(let position, let left):
+                    return .rowsLeft(position, BatchFailure(left.title, lastFailure?.cause ?? left.cause))
+                case .done, .endedElsewhere: break
+                }
                 return outcome
-            } catch let failure as BatchFailure {
-                try shrink(after: failure)
+            } catch let batch as UndoneBatch {
+                try shrink(after: batch)
             }
         }
-    }
-
-    /// Returns the failure of a run that has done everything but rows with this title.
-    func failure(leaving title: String) -> BatchFailure {
-        BatchFailure(title, smallerSize: nil, isRow: false, lastFailure?.cause ?? FailedBefore())
-    }
-
-    /// How long the database belongs to the app after the last batch: as long as that took.
-    ///
-    /// At most a second, since a process that was suspended in a batch would pause for hours, and not beyond the deadline.
-    func pause(before deadline: ContinuousClock.Instant?) -> Duration {
-        let longest = min(duration, .seconds(1))
-        return deadline.map { max(.zero, min(longest, $0 - .now)) } ?? longest
     }
 
     private mutating func advance(_ position: StepPosition, _ duration: Duration) {
@@ -92,18 +88,18 @@ struct BatchRunner: Sendable {
     }
 
     /// Prepares a smaller batch, or the setting aside of a row.
-    private mutating func shrink(after failure: BatchFailure) throws {
-        let isTimeOver = failure.cause is BatchTimeOver
-        guard isTimeOver || failure.cause.isOwnFailure else { throw failure }
+    private mutating func shrink(after batch: UndoneBatch) throws {
+        let failure = batch.failure
+        guard failure.cause is BatchTimeOver || failure.cause.isOwnFailure else { throw failure }
         switch part {
         case .retry(let index):
             lastFailure = failure
             retry(index + 1)
         case .next:
-            if let smaller = failure.smallerSize {
+            if let smaller = batch.smallerSize {
                 size = max(1, smaller)
                 part = .next(size)
-            } else if failure.isRow, rowsSetAside < Self.maximumRowsSetAside {
+            } else if batch.isRow, rowsSetAside < Self.maximumRowsSetAside {
                 lastFailure = failure
                 part = .setAside
             } else {
