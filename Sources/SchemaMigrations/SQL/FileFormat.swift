@@ -4,7 +4,8 @@ import GRDB
 /// `auto_vacuum` and `encoding`.
 ///
 /// A transaction that creates a ledger is too late for them. So the run applies those with which the first file of
-/// a new database begins before its first transaction, and warns about all that have no effect.
+/// a new database begins before its first transaction, and warns about all that have no effect. A manager has written its
+/// record by then.
 struct FileFormat {
     /// A `PRAGMA` that sets one of them.
     private struct Setting {
@@ -62,7 +63,7 @@ struct FileFormat {
         }.map { setting in
             """
             \(title):\(setting.line): PRAGMA \(setting.name.folded) has no effect, since the database is not empty. Set it \
-            at the start of the first file, or where the app opens the database
+            where the app opens a new database
             """
         }
     }

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
@@ -63,7 +64,7 @@ struct FileFormatTests {
         let report = try schema.migrate(queue)
         #expect(report.applied == [1, 2, 3])
         let rest =
-            "since the database is not empty. Set it at the start of the first file, or where the app opens the database"
+            "since the database is not empty. Set it where the app opens a new database"
         #expect(
             report.warnings == [
                 "1_a.sql:2: PRAGMA page_size has no effect, \(rest)",
@@ -82,6 +83,47 @@ struct FileFormatTests {
         #expect(report.applied == [1])
         #expect(report.warnings.count == 1)
         #expect(try pool.read { try String.fetchOne($0, sql: "PRAGMA page_size") } == "4096")
+    }
+
+    @Test(
+        "is that of prepareDatabase where a manager has written its record before, which is a warning without it",
+        arguments: [false, true])
+    func manager(isPool: Bool) throws {
+        func launch(_ name: String, _ configuration: Configuration) throws -> (
+            format: [String], warnings: Int
+        ) {
+            let path = folder.path(name)
+            let database: any DatabaseWriter =
+                try isPool
+                ? DatabasePool(path: path, configuration: configuration)
+                : DatabaseQueue(path: path, configuration: configuration)
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "1.0", adopting: .newApp, store: .database(database))
+            manager.whenMigratingToVersion(
+                migrate: try SchemaMigrator(directory: folder.folder(["1_a.sql": Self.first])), in: database)
+            let report = try manager.migrate()
+            #expect(report.schemaSteps.map(\.schemaVersions) == [["1"]])
+            return (
+                try database.read { db in
+                    try ["page_size", "auto_vacuum", "encoding"].compactMap {
+                        try String.fetchOne(db, sql: "PRAGMA \($0)")
+                    }
+                }, report.schemaSteps.flatMap(\.warnings).count
+            )
+        }
+        var configuration = Configuration()
+        let without = try launch("without.sqlite", configuration)
+        #expect(without.format == ["4096", "0", "UTF-8"])
+        #expect(without.warnings == 3)
+        configuration.prepareDatabase { db in
+            guard !db.configuration.readonly else { return }
+            try db.execute(
+                sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA encoding = 'UTF-16le'"
+            )
+        }
+        let with = try launch("with.sqlite", configuration)
+        #expect(with.format == ["8192", "2", "UTF-16le"])
+        #expect(with.warnings == 0)
     }
 
     @Test("says nothing of a database that the app attaches")
