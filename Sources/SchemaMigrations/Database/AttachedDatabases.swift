@@ -162,7 +162,8 @@ package struct AttachedDatabases {
                 : (
                     "attaches a database, which a trial must not change",
                     """
-                    Attach the database in `prepareDatabase` of the app's configuration: trials put another one in its place.
+                    Attach the database in `prepareDatabase` of the app's configuration: trials put another one in its place. \
+                    In WAL mode, move no rows into it.
                     """
                 )
             throw MigrationError(

@@ -222,7 +222,8 @@ struct SchemaAdoptionTests {
                 == (statement == "ATTACH"
                     ? """
                     30_c.sql:2: attaches a database, which a trial must not change. Attach the database in `prepareDatabase` of \
-                    the app's configuration: trials put another one in its place. Nothing was changed.
+                    the app's configuration: trials put another one in its place. In WAL mode, move no rows into it. Nothing \
+                    was changed.
                     """
                     : """
                     30_c.sql:2: writes another file, which a trial must not do. Do that in a step of the manager: trials run \
@@ -261,7 +262,8 @@ struct SchemaAdoptionTests {
         #expect(
             error.description == """
                 \(title): attaches a database, which a trial must not change. Attach the database in \
-                `prepareDatabase` of the app's configuration: trials put another one in its place. Nothing was changed.
+                `prepareDatabase` of the app's configuration: trials put another one in its place. In WAL mode, move no rows \
+                into it. Nothing was changed.
                 """)
         #expect(try old.strings("SELECT x FROM note") == ["kept"])
 
