@@ -19,7 +19,7 @@ extension LaunchPlan {
                 continue
             }
             let isMadeAnew =
-                store?.record.map { $0.isMadeAnew(states[index], at: steps[index].place.path, among: states) }
+                store?.record.map { $0.isMadeAnew(state, at: steps[index].place.path, among: states) }
                 ?? false
             func beginning() throws -> Beginning {
                 let beginnings = Beginnings(
@@ -50,9 +50,9 @@ extension MigrationRecord {
     /// Returns true if the manager has worked in a database that has no record of it now, or in another one at its path that is
     /// in no other place.
     fileprivate func isMadeAnew(_ state: PlaceState, at path: String, among states: [PlaceState]) -> Bool {
-        if databases.contains(where: { $0.id == state.storeID }) { return true }
-        return databases.contains { known in
-            known.path == path && !states.contains { $0.storeID == known.id }
+        databases.contains { known in
+            known.id == state.storeID
+                || known.path == path && !states.contains { $0.storeID == known.id }
         }
     }
 }
