@@ -47,6 +47,26 @@ struct MigrationGeneratorTests {
                 """)
     }
 
+    @Test("renames nothing whose old name has come back")
+    func renamedLongAgo() throws {
+        let table = try generator(
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, x TEXT)",
+            """
+            -- renamed: note=entry
+            CREATE TABLE note(id INTEGER PRIMARY KEY, x TEXT);
+            CREATE INDEX note_x ON note(x)
+            """)
+        #expect(table.sql == "CREATE INDEX note_x ON note(x);\n")
+        let column = try generator(
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)",
+            """
+            -- renamed: note.body=text
+            -- renamed: note.text=body
+            CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)
+            """)
+        #expect(column.sql == "")
+    }
+
     private static let numberedItems = """
         CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT);
         CREATE TABLE part(id INTEGER PRIMARY KEY, item_id INTEGER REFERENCES item(id));

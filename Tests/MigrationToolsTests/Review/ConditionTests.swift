@@ -123,6 +123,13 @@ struct ConditionTests {
             ])
         let copy = "CREATE TABLE odd AS SELECT * FROM folder WHERE instr(name, char(7)) < 2;"
         #expect(try rules(copy, after: Self.loose) == [])
+        let old =
+            "CREATE TABLE setting(key TEXT PRIMARY KEY, value); CREATE TABLE old(key TEXT PRIMARY KEY, value);"
+        let upsert = """
+            INSERT INTO setting(key, value) SELECT key, value FROM old WHERE true ON CONFLICT(key) DO NOTHING;
+            DROP TABLE old;
+            """
+        #expect(try !rules(upsert, after: old).contains("untried"))
     }
 
     @Test(

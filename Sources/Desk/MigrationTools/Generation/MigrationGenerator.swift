@@ -42,7 +42,7 @@ package struct MigrationGenerator {
         try self.migrator?.migrate(queue)
         let old: SchemaDescription
         (self.renames, old, generated, back) = try queue.writeWithoutTransaction { db in
-            let all = try renames.adding(file.renames, to: db)
+            let all = try renames.adding(file.renames, of: wanted, to: db)
             let changes = try all.apply(to: db)
             let drops = try all.namingDrops(in: db)
             let old = try SchemaDescription(db)

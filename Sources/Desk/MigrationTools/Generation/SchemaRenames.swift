@@ -24,8 +24,13 @@ package struct SchemaRenames: Sendable {
 
     /// Returns the renames with those that the comments of a schema record.
     ///
-    /// `-- renamed: note.body=text` stays in the schema: once a migration has done it, there is nothing to rename.
-    func adding(_ comments: [String], to db: Database) throws -> SchemaRenames {
+    /// `-- renamed: note.body=text` stays in the schema: once a migration has done it, there is nothing to rename, whether or not the
+    /// old name has come back.
+    ///
+    /// - Parameter wanted: the schema with the comments.
+    func adding(
+        _ comments: [String], of wanted: SchemaDescription, to db: Database
+    ) throws -> SchemaRenames {
         guard try !SchemaDescription(db).objects.isEmpty else { return self }
         func isColumn(_ text: String) -> Bool { text.prefix { $0 != "=" }.contains(".") }
         // A column may be named by its table's new name, and a table may have been renamed twice.
@@ -34,6 +39,7 @@ package struct SchemaRenames: Sendable {
             let more = SchemaRenames(
                 tables: renames.tables + (isColumn(text) ? [] : [text]),
                 columns: renames.columns + (isColumn(text) ? [text] : []), drops: drops)
+            if text.splits(at: "=").contains(where: { wanted.has($0.0) }) { return renames }
             var isPending = false
             try db.inSavepoint {
                 isPending = (try? more.apply(to: db)) != nil

@@ -104,6 +104,16 @@ struct ConditionTrial {
     ]
 }
 
+extension Collection<SQLScript.Token> {
+    /// The tokens before an `ON CONFLICT`, which before it needs a `WHERE`, if only `WHERE true`.
+    fileprivate var upToConflict: SubSequence {
+        let conflict = zip(indices, zip(self, dropFirst())).first {
+            $1.0.isWord("ON") && $1.1.isWord("CONFLICT")
+        }
+        return self[..<(conflict?.0 ?? endIndex)]
+    }
+}
+
 extension ScriptOutline {
     /// Returns what a statement's condition has to be of some row, so that rows tell what the statement loses.
     ///
@@ -114,7 +124,7 @@ extension ScriptOutline {
     func decisiveAnswer(at index: Int, _ schema: ReviewedSchema, judged: Set<SQLName>) -> Bool? {
         let statement = statements[index]
         let condition = statement.tokens.outside.drop { !$0.isWord("WHERE") }
-        let rest = statement.tokens.drop { !$0.isWord("WHERE") }
+        let rest = statement.tokens.drop { !$0.isWord("WHERE") }.upToConflict
         // What names no column is the same of any row.
         guard !condition.isEmpty,
             rest.contains(where: { token in
