@@ -14,16 +14,6 @@ package struct BrokenObject {
     /// A likely cause, in a sentence.
     let hint: String?
 
-    /// Returns whether every view and every trigger of the database compiles, and every full-text table finds its texts.
-    static func isNone(in db: Database) throws -> Bool {
-        for table in try fullTextTables(db) where try table.failure(db) != nil { return false }
-        for view in try views(db) where try view.failure(db) != nil { return false }
-        for table in try tablesWithTriggers(db) where try triggerFailure(of: table, db) != nil {
-            return false
-        }
-        return true
-    }
-
     /// Finds the views, triggers and full-text tables of the database that are broken.
     package static func fetchAll(_ db: Database) throws -> [BrokenObject] {
         var found: [BrokenObject] = []

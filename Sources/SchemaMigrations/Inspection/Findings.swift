@@ -65,7 +65,8 @@ struct Findings {
                 if isDropped { return false }
             }
         }
-        return try !suspects.schemaHasChanged || !after.mayHaveViewsOrTriggers || BrokenObject.isNone(in: db)
+        return try !suspects.schemaHasChanged || !after.mayHaveViewsOrTriggers
+            || BrokenObject.fetchAll(db).isEmpty
     }
 
     /// The problems of the suspects, a sentence each.
