@@ -2,16 +2,6 @@ import Foundation
 import GRDB
 import SchemaMigrations
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
 /// The note in a database that it was moved to where it is.
 ///
 /// It moves along with the database, in the file. So a file that an older version of the app creates afterwards, where
@@ -71,24 +61,5 @@ struct MoveMark: Equatable {
         try db.execute(
             sql: "INSERT INTO \(table.inMain) VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?)",
             arguments: [source?.text, stablePath(of: url), old.map(stablePath)])
-    }
-}
-
-/// A file as it is now: another one as soon as anybody writes to it.
-///
-/// It comes from the file's status, because closing any descriptor of a database's file would give up the locks that this
-/// process has on it (howtocorrupt.html, 2.2).
-struct FileIdentity: Equatable {
-    let text: String
-
-    init(text: String) {
-        self.text = text
-    }
-
-    /// - Throws: `POSIXError`.
-    init(of url: URL) throws {
-        let status = try url.status()
-        let changed = status.modified
-        text = "\(status.st_ino) \(status.st_size) \(changed.tv_sec).\(changed.tv_nsec)"
     }
 }

@@ -70,7 +70,7 @@ extension MigrationRecord {
     }
 
     /// Returns true if a step must run even if it is at or below the version with which the record begins.
-    func isOwed(_ id: WorkID) -> Bool { open(id)?.isOwed ?? false }
+    package func isOwed(_ id: WorkID) -> Bool { open(id)?.isOwed ?? false }
 
     /// Returns where a deferred step is; nil unless a launch has prepared it.
     package func position(of id: WorkID) -> StepPosition? { open(id)?.position }

@@ -41,7 +41,7 @@ public struct MigrationWork: Sendable, Hashable {
     public var version: AppVersion { id.version }
 
     package var place: PlaceID { parts.place }
-    var id: WorkID { parts.id }
+    package var id: WorkID { parts.id }
 
     private let parts: Parts
 

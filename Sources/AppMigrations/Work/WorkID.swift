@@ -45,7 +45,7 @@ extension WorkID {
     package var isStep: Bool { kind.forPeople == .step }
 
     /// The step of the same version in the database that is the store, or outside it; nil for other work.
-    var counterpart: WorkID? { isStep ? WorkID(version, kind == .step ? .closure : .step) : nil }
+    package var counterpart: WorkID? { isStep ? WorkID(version, kind == .step ? .closure : .step) : nil }
 
     /// Hashes the version alone: few versions have work of two kinds in one place.
     @inline(never)

@@ -18,12 +18,6 @@ extension URL {
         deletingLastPathComponent().appendingPathComponent(lastPathComponent + end)
     }
 
-    /// Returns true if both are names of one file.
-    package func isSameFile(as other: URL) -> Bool {
-        guard let status = try? status(), let others = try? other.status() else { return false }
-        return status.st_ino == others.st_ino && status.st_dev == others.st_dev
-    }
-
     /// Returns the status of the file, or of what it links to.
     ///
     /// - Throws: `POSIXError`.
@@ -46,16 +40,5 @@ extension String {
         var beginning = self[...]
         while beginning.utf8.count + end.utf8.count + count > 255 { beginning.removeLast() }
         return beginning + end
-    }
-}
-
-extension stat {
-    /// The time at which the contents were changed last.
-    package var modified: timespec {
-        #if canImport(Darwin)
-            st_mtimespec
-        #else
-            st_mtim
-        #endif
     }
 }

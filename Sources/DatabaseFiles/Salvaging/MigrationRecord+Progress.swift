@@ -1,7 +1,9 @@
+import AppMigrations
+
 extension MigrationRecord {
     /// Returns true if the record can be that of the same manager at a later time: it knows all that the other one has settled,
     /// and owes all that the other one owes.
-    package func isAsFar(as other: MigrationRecord) -> Bool {
+    func isAsFar(as other: MigrationRecord) -> Bool {
         func isAsFar(_ version: AppVersion?, _ other: AppVersion?) -> Bool {
             other.map { other in version.map { $0 >= other } ?? false } ?? true
         }
@@ -20,7 +22,7 @@ extension MigrationRecord {
     /// Returns true if the record can be one that was written with a line of its history, or after it.
     ///
     /// A line about a step that was skipped may be one of a step that was given up, and goes on in a later release.
-    package func knows(_ step: SettledStep) -> Bool {
+    func knows(_ step: SettledStep) -> Bool {
         guard step.work.id.isStep, step.outcome != .skipped else { return true }
         return hasSettledEither(step.work.id) || isOwed(step.work.id)
             || start.map { step.version <= $0 } ?? false

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 
 /// Runs a body, and other work on a thread of its own meanwhile, and waits for both.
@@ -5,7 +6,7 @@ import Foundation
 /// If no thread has begun the work when the body ends, as where the system creates none, this one does it.
 ///
 /// - Throws: the body's error, or else the work's. If the body throws, work that has not begun is left out.
-package func alongside<Value>(
+func alongside<Value>(
     _ work: @escaping @Sendable () throws -> Void, _ body: () throws -> Value
 ) throws -> Value {
     let hasBegun = Locked(false)

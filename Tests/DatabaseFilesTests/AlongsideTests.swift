@@ -3,6 +3,8 @@ import Foundation
 import TestTraits
 import Testing
 
+@testable import DatabaseFiles
+
 @Suite("Work alongside a body", .timed)
 struct AlongsideTests {
     private struct Failure: Error, Equatable {
