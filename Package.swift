@@ -198,7 +198,8 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
-            name: "TestTraits", dependencies: ["DatabaseBatches", "SchemaMigrations", "TestSupport"],
+            name: "TestTraits",
+            dependencies: ["DatabaseBatches", "MigrationTools", "SchemaMigrations", "TestSupport"],
             path: "Tests/TestTraits",
             swiftSettings: settings),
         .executableTarget(
@@ -287,7 +288,7 @@ let package = Package(
             name: "MigrationTestingTests",
             dependencies: [
                 "AppMigrations", "DatabaseBatches", "DatabaseFiles", "GRDBMigrations", "MigrationTesting",
-                "SchemaMigrations", "TestSupport",
+                "MigrationTools", "SchemaMigrations", "TestSupport",
                 "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

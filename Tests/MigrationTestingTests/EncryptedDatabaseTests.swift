@@ -1,7 +1,9 @@
 import AppMigrations
+import DatabaseFiles
 import Foundation
 import GRDB
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import TestTraits

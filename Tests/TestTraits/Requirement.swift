@@ -1,5 +1,5 @@
 public import Foundation
-import SchemaMigrations
+import MigrationTools
 import TestSupport
 public import Testing
 

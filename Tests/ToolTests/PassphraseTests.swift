@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import TestTraits

@@ -91,7 +91,7 @@ extension Entries {
 
     /// Returns the schema migrations that were applied to the database.
     func schemaHistory() throws -> [AppliedMigration] {
-        try database.read(schema.history)
+        try database.read(AppliedMigration.fetchAll)
     }
 
     /// Returns the names of schema migrations, for people.

@@ -1,6 +1,7 @@
 public import Foundation
 public import GRDB
 import MigrationDiagnostics
+import MigrationTools
 import SchemaMigrations
 
 /// Makes a small database from a real one, without its users' texts.

@@ -119,9 +119,9 @@ struct UpgradeMatrixRun {
 
     /// Upgrades a database that was made from the snapshot alone, as on a device that was new at its version.
     private func startFromSnapshot(_ trial: UpgradeTrial, _ report: inout UpgradeReport) {
-        guard let schema, let url = schema.snapshotURL, let version = try? schema.snapshotVersion() else {
-            return
-        }
+        guard let schema, let url = schema.snapshotURL,
+            let version = try? Snapshot(contentsOf: url).versions.max()
+        else { return }
         let start = UpgradeReport.Start(
             version: runner.key(version), origin: .snapshot(url.lastPathComponent))
         do {

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
 
 extension Rehearsal {
@@ -19,12 +20,22 @@ extension Rehearsal {
                 let queue = try DatabaseQueue(path: file.path, configuration: configuration)
                 try database.backup(to: queue, progress: progress)
                 try queue.inDatabase {
-                    try AttachedDatabases.replaceByCopies(in: file.deletingLastPathComponent(), $0)
+                    try replaceAttachedFiles($0, byCopiesIn: file.deletingLastPathComponent())
                 }
                 let result = Result { try AttachedDatabases.refusingOthers(on: queue) { try body(queue) } }
                 try queue.close()
                 return try result.get()
             }
+        }
+    }
+
+    /// Replaces each file that the connection has attached by a copy.
+    private static func replaceAttachedFiles(_ db: Database, byCopiesIn folder: URL) throws {
+        for (number, name) in try AttachedDatabases.fetchFiles(db).enumerated() {
+            let copy = folder.appendingPathComponent("attached-\(number + 1).sqlite").path
+            try db.execute(sql: "VACUUM \(name.sql) INTO ?", arguments: [copy])
+            try db.execute(sql: "DETACH \(name.sql)")
+            try db.execute(sql: "ATTACH ? AS \(name.sql)", arguments: [copy])
         }
     }
 }

@@ -1,6 +1,7 @@
 import AppMigrations
 public import Foundation
 public import GRDB
+import MigrationTools
 public import SchemaMigrations
 
 extension SchemaMigrator {
@@ -73,7 +74,7 @@ extension SchemaMigrator {
             let applied = Set(report.applied)
             return try RehearsedRun(
                 undone: report.undone,
-                steps: copy.read(history).filter { applied.contains($0.version) }.map {
+                steps: copy.read(AppliedMigration.fetchAll).filter { applied.contains($0.version) }.map {
                     Rehearsal.Step(
                         version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero)
                 },

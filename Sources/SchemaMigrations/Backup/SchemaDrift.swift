@@ -1,10 +1,10 @@
-import GRDB
+package import GRDB
 import MigrationDiagnostics
 
 /// The differences between a database's schema and another, an object each.
-struct SchemaDrift {
+package struct SchemaDrift {
     /// The objects that differ, such as ``index `by_title` is missing``.
-    let sentences: [String]
+    package let sentences: [String]
 
     /// The tables in which other tools record their migrations, which no migration creates.
     private static let ledgersOfOthers = ["table `schema_info`"]
@@ -12,7 +12,7 @@ struct SchemaDrift {
     /// Compares a database with one that has the schema it should have.
     ///
     /// - Parameter ignoringAdditions: whether objects may be there that should not.
-    init(of db: Database, from expected: Database, ignoringAdditions: Bool = false) throws {
+    package init(of db: Database, from expected: Database, ignoringAdditions: Bool = false) throws {
         let wanted = try Self.objects(expected)
         let found = try Self.objects(db).filter { title, _ in
             wanted[title] != nil || !ignoringAdditions && !Self.ledgersOfOthers.contains(title)

@@ -12,7 +12,7 @@ package struct Snapshot {
     /// The prefix of a line that names a migration.
     package static let header = "-- snapshot: "
 
-    let versions: Set<SchemaVersion>
+    package let versions: Set<SchemaVersion>
     let script: SQLScript
 
     /// Reads a snapshot.

@@ -1,6 +1,5 @@
 import AppMigrations
 import CMigrationSQLite
-package import Foundation
 package import GRDB
 import MigrationDiagnostics
 
@@ -41,7 +40,7 @@ package struct AttachedDatabases {
     }
 
     /// The schema of a database in memory that takes the place of an attached file.
-    enum StandInSchema {
+    package enum StandInSchema {
         /// The schema that the file has today.
         case current
         /// Its tables: migrations create the rest.
@@ -68,7 +67,7 @@ package struct AttachedDatabases {
     /// Replaces each attached file by a database in memory without rows.
     ///
     /// - Returns: true if there are attached files.
-    static func replaceByEmptyOnes(with schema: StandInSchema, in db: Database) throws -> Bool {
+    package static func replaceByEmptyOnes(with schema: StandInSchema, in db: Database) throws -> Bool {
         let names = try fetchFiles(db)
         for name in names {
             let statements = try schema.openings.flatMap { try Self.statements(opening: $0, in: name, db) }
@@ -126,16 +125,6 @@ package struct AttachedDatabases {
         ).map { "\(opening)\(schema.sql).\($0)" }
     }
 
-    /// Replaces each attached file by a copy.
-    package static func replaceByCopies(in folder: URL, _ db: Database) throws {
-        for (number, name) in try fetchFiles(db).enumerated() {
-            let copy = folder.appendingPathComponent("attached-\(number + 1).sqlite").path
-            try db.execute(sql: "VACUUM \(name.sql) INTO ?", arguments: [copy])
-            try db.execute(sql: "DETACH \(name.sql)")
-            try db.execute(sql: "ATTACH ? AS \(name.sql)", arguments: [copy])
-        }
-    }
-
     /// Runs the body while a connection can attach nothing more.
     ///
     /// - Throws: `MigrationError`, `undecided`, if a migration tries to, and what the body throws.
@@ -180,7 +169,7 @@ package struct AttachedDatabases {
         return try body()
     }
 
-    private static func fetchFiles(_ db: Database) throws -> [SQLName] {
+    package static func fetchFiles(_ db: Database) throws -> [SQLName] {
         try SQLName.fetchAll(
             db,
             sql: "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp') AND file <> ''")

@@ -57,7 +57,7 @@ struct ConnectionSettings {
 
 extension Database {
     /// Returns the integer value of a pragma.
-    func pragma(_ name: String) throws -> Int {
+    package func pragma(_ name: String) throws -> Int {
         try Int.fetchOne(self, sql: "PRAGMA \(name)") ?? 0
     }
 

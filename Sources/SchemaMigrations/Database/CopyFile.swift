@@ -61,16 +61,6 @@ extension CopyFile {
     }
 }
 
-extension DatabaseReader {
-    /// The file of the database, or nil if it is in memory.
-    package var originalFile: URL? {
-        if path.isEmpty || path.hasPrefix(":memory:") { return nil }
-        guard path.hasPrefix("file:") else { return URL(fileURLWithPath: path) }
-        // uri.html: a database that is opened as a URI.
-        return URLComponents(string: path).flatMap { $0.path.isEmpty ? nil : URL(fileURLWithPath: $0.path) }
-    }
-}
-
 extension Configuration {
     /// The app's configuration, for another connection to the same database, or for one to a copy of it.
     ///
@@ -86,17 +76,7 @@ extension Configuration {
         return configuration
     }
 
-    /// Opens an empty database in memory with the app's configuration, for trials.
-    ///
-    /// Files that the app attaches as it prepares a connection are replaced by databases in memory: a trial neither changes them,
-    /// nor waits for the connection that makes it.
-    package func scratchDatabase() throws -> DatabaseQueue {
-        let scratch = try DatabaseQueue(configuration: forCopying())
-        _ = try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(with: .current, in: $0) }
-        return scratch
-    }
-
-    /// Runs the body with such a database, as ``AttachedDatabases/replacingFiles(in:_:)`` does.
+    /// Runs the body with an empty database in memory with the app's configuration, as ``AttachedDatabases/replacingFiles(in:_:)`` does.
     package func withScratchDatabase<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
         try AttachedDatabases.replacingFiles(in: { try DatabaseQueue(configuration: forCopying()) }, body)
     }

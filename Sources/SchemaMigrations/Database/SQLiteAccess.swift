@@ -94,12 +94,6 @@ extension Database {
         return app_migrations_data_version(sqliteConnection)
     }
 
-    /// True if a foreign key would keep the open transaction from being committed.
-    ///
-    /// SQLite counts that on its own: in a REAL column that refers to an INTEGER PRIMARY KEY, a deferred key is never
-    /// resolved, although `PRAGMA foreign_key_check` finds nothing wrong (measured with SQLite 3.40).
-    package var hasUnresolvedKeys: Bool { app_migrations_has_unresolved_keys(sqliteConnection) != 0 }
-
     /// Returns the declared type and the collation of a table's column.
     package func columnMetadata(_ column: SQLName, of table: SQLName) -> (type: String, collation: String) {
         var type: UnsafePointer<CChar>?

@@ -147,7 +147,7 @@ extension DatabaseError {
 }
 
 /// A change of the schema to report to GRDB's observers, because SQLite reports only changes of rows.
-enum SchemaChange {
+package enum SchemaChange {
     /// Only new tables, views, indexes or triggers.
     case additions
     /// Any change, including changed or dropped tables, views, indexes or triggers.
@@ -156,7 +156,7 @@ enum SchemaChange {
 
 extension Database {
     /// Notifies the app's observers that the schema has changed.
-    func notifyObservers(of change: SchemaChange) throws {
+    package func notifyObservers(of change: SchemaChange) throws {
         switch change {
         // No observer can observe a new table yet, except observers of everything, which includes the ledger.
         case .additions: try notifyChanges(in: Table("schema_migrations"))

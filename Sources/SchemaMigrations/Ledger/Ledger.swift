@@ -26,11 +26,11 @@ package struct Ledger: Sendable {
         """
 
     /// True if the table exists.
-    let exists: Bool
+    package let exists: Bool
     /// True if the definition of another table, view, index or trigger names it.
     private(set) var isNamed = false
     /// The applied versions.
-    let applied: Set<SchemaVersion>
+    package let applied: Set<SchemaVersion>
     /// The applied versions that are not in the table yet and have to be written.
     private(set) var unmarked: Set<SchemaVersion> = []
     /// The version at or below which nothing is pending; nil if the database was built by replaying.
@@ -181,7 +181,7 @@ package struct Ledger: Sendable {
     }
 
     /// Returns true if the database has tables other than this package's own, and those of other migrators that have applied nothing.
-    static func hasOtherTables(_ db: Database) throws -> Bool {
+    package static func hasOtherTables(_ db: Database) throws -> Bool {
         let names = try SQLName.fetchAll(
             db,
             sql: """
@@ -211,7 +211,7 @@ package struct Ledger: Sendable {
     // MARK: Writing
 
     /// Creates the missing tables, and the columns that earlier versions of this package did not have.
-    static func create(_ db: Database) throws {
+    package static func create(_ db: Database) throws {
         for definition in [definition, detailsDefinition] {
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS main.\(definition)")
         }
@@ -231,14 +231,8 @@ package struct Ledger: Sendable {
             != nil
     }
 
-    /// Drops the tables.
-    static func drop(_ db: Database) throws {
-        try db.execute(
-            sql: "DROP TABLE IF EXISTS main.schema_migrations_details; DROP TABLE main.schema_migrations")
-    }
-
     /// The details of a version that enters the ledger.
-    struct Entry {
+    package struct Entry {
         let version: SchemaVersion
         let name: String
         let origin: AppliedMigration.Origin
@@ -251,7 +245,7 @@ package struct Ledger: Sendable {
         /// Describes a migration that a database has without having run it.
         ///
         /// A file that cannot be read was not run by this migrator, and is not needed now.
-        init(_ migration: any SchemaMigration, markedAs origin: AppliedMigration.Origin) {
+        package init(_ migration: any SchemaMigration, markedAs origin: AppliedMigration.Origin) {
             let script = try? (migration as? any SQLSource)?.script()
             self.init(migration, origin, script?.settings.isCompatible ?? migration.isCompatible)
         }
@@ -267,7 +261,7 @@ package struct Ledger: Sendable {
         }
     }
 
-    static func insert(_ entry: Entry, _ db: Database) throws {
+    package static func insert(_ entry: Entry, _ db: Database) throws {
         do {
             try db.cachedStatement(sql: "INSERT INTO main.schema_migrations(version) VALUES (?)")
                 .run(with: [entry.version.databaseValue])
@@ -295,11 +289,5 @@ package struct Ledger: Sendable {
         try db.execute(
             sql: "UPDATE main.schema_migrations_details SET down = ? WHERE version = ?",
             arguments: [down, version])
-    }
-
-    static func setChecksum(_ checksum: String, of version: SchemaVersion, _ db: Database) throws {
-        try db.execute(
-            sql: "UPDATE main.schema_migrations_details SET checksum = ? WHERE version = ?",
-            arguments: [checksum, version])
     }
 }

@@ -53,7 +53,4 @@ public struct SchemaStatus: Sendable, Equatable {
 
     /// The applied migrations, with what the ledger knows about them, ascending.
     package let history: [AppliedMigration]
-
-    /// A Boolean value that indicates whether a migration is pending.
-    package var needsMigration: Bool { !pendingVersions.isEmpty }
 }

@@ -132,7 +132,7 @@ extension SchemaMigrator {
     }
 
     /// Runs the body on the writing connection, outside any transaction.
-    func withWriter<Value>(
+    package func withWriter<Value>(
         _ database: any DatabaseWriter, _ body: (Database) throws -> Value
     ) throws -> Value {
         try MigrationError.mapErrors {

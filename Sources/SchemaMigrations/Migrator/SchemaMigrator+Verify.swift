@@ -10,13 +10,7 @@ extension SchemaMigrator {
     /// another version of SQLite writes other SQL for a renamed table.
     ///
     /// - Returns: nil, if the database has had a migration that is not known.
-    package func withReplica<Result>(of db: Database, _ body: (DatabaseQueue) throws -> Result) throws
-        -> Result?
-    {
-        try withReplica(of: Ledger(db), db.configuration, body)
-    }
-
-    private func withReplica<Result>(
+    package func withReplica<Result>(
         of ledger: Ledger, _ configuration: Configuration, _ body: (DatabaseQueue) throws -> Result
     ) throws -> Result? {
         let replaced = try ledger.originVersion == versions.first ? [] : baseline()?.versions ?? []
@@ -131,14 +125,5 @@ extension SchemaMigrator {
             """,
             remedy: "Bring the database to the schema of a version, or name the version. Nothing was changed."
         )
-    }
-
-    /// Returns the objects in which a database differs from the schema that the migrations up to a version make.
-    package func differences(of db: Database, from version: SchemaVersion) throws -> [String] {
-        try check(version)
-        return try db.configuration.withScratchDatabase { queue in
-            try with(snapshot: nil).migrate(queue, upTo: version)
-            return try queue.unsafeReentrantRead { try SchemaDrift(of: db, from: $0).sentences }
-        }
     }
 }

@@ -118,7 +118,7 @@ extension SchemaMigrator {
     }
 
     /// Throws an error if no known migration has the version.
-    func check(_ version: SchemaVersion) throws {
+    package func check(_ version: SchemaVersion) throws {
         guard versions.contains(knownVersion(for: version)) else { throw unknown(version) }
     }
 

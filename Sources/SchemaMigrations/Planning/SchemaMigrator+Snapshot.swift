@@ -14,9 +14,4 @@ extension SchemaMigrator {
         }
         return snapshot.versions.allSatisfy { $0 <= target ?? .max } ? snapshot : nil
     }
-
-    /// Reads the highest version that the snapshot contains, or returns nil if there is no snapshot.
-    package func snapshotVersion() throws -> SchemaVersion? {
-        try snapshotURL.flatMap { try Snapshot(contentsOf: $0).versions.max() }
-    }
 }

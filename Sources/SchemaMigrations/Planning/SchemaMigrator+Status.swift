@@ -44,15 +44,6 @@ extension SchemaMigrator {
         return try plan(for: db, upTo: version).pending
     }
 
-    /// Returns the migrations in a database's ledger, ascending, with their dates, durations and app
-    /// versions.
-    ///
-    /// - Parameter db: the database.
-    /// - Throws: `MigrationError`, when the ledger is malformed.
-    package func history(_ db: Database) throws -> [AppliedMigration] {
-        try AppliedMigration.fetchAll(db)
-    }
-
     /// Returns the known migration with a version, or nil if there is none.
     ///
     /// - Parameter version: the version of a migration.

@@ -40,7 +40,8 @@ public struct SchemaOptions: Sendable {
     /// The folder of backups, which the migrator makes before it changes a database; nil, the default, for none.
     ///
     /// It copies the database whenever a migration is pending and the database is not empty, while no other connection
-    /// writes. The copy's name is that of the database, a hash of its path, and the date. ``SchemaMigrator/restore(_:to:)`` restores it.
+    /// writes. The copy's name is that of the database, a hash of its path, and the date. `SchemaMigrator.restore(_:to:)` restores it:
+    /// import `DatabaseFiles`.
     ///
     /// The migrator creates the folder. Choose one that the system does not clear.
     public var backupFolder: URL?

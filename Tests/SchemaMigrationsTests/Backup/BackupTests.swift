@@ -1,4 +1,5 @@
 import AppMigrations
+import DatabaseFiles
 import Foundation
 import GRDB
 import SchemaMigrations

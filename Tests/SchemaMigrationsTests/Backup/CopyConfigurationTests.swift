@@ -1,3 +1,4 @@
+import DatabaseFiles
 import Dispatch
 import Foundation
 import GRDB

@@ -69,8 +69,9 @@ struct SnapshotTests {
             #expect(try replayed.strings(question) == answer)
             #expect(!answer.isEmpty)
         }
-        #expect(try loaded.read(migrator().history).map(\.origin) == Array(repeating: .snapshot, count: 4))
-        #expect(try loaded.read(migrator().history).map(\.name) == ["entries", "search", "rest", "view"])
+        let history = try loaded.read(AppliedMigration.fetchAll)
+        #expect(history.map(\.origin) == Array(repeating: .snapshot, count: 4))
+        #expect(history.map(\.name) == ["entries", "search", "rest", "view"])
 
         try loaded.execute(
             "INSERT INTO texts VALUES ('by the view'); INSERT INTO search(search) VALUES ('rebuild')")
@@ -199,7 +200,7 @@ struct SnapshotTests {
         try migrator().writeSnapshot(to: url)
         let queue = try folder.queue()
         #expect(try migrator().migrate(queue, upTo: 2).applied == [1, 2])
-        #expect(try queue.read(migrator().history).map(\.origin) == [.applied, .applied])
+        #expect(try queue.read(AppliedMigration.fetchAll).map(\.origin) == [.applied, .applied])
         #expect(try migrator().migrate(queue).applied == [3, 4])
     }
 

@@ -1,3 +1,4 @@
+import DatabaseFiles
 import Foundation
 import GRDB
 import TestSupport

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import TestTraits

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import TestTraits
@@ -87,7 +88,7 @@ struct LedgerReadsTests {
         _ = reads.take()
         #expect(try queue.read(schema.status).pendingVersions == [3])
         #expect(reads.take() == 1)
-        #expect(try queue.read(schema.history).map(\.version) == [1, 2])
+        #expect(try queue.read(AppliedMigration.fetchAll).map(\.version) == [1, 2])
         #expect(reads.take() == 1)
     }
 

@@ -182,7 +182,7 @@ struct AdoptionVerificationTests {
         let schema = try schema(count, adopting: 1)
         #expect(try schema.migrate(queue).applied == Array([2, 3].prefix(count - 1)))
         #expect(try schema.migrate(queue).applied == [])
-        #expect(try queue.read(schema.history).first?.origin == .marked)
+        #expect(try queue.read(AppliedMigration.fetchAll).first?.origin == .marked)
     }
 
     @Test("may hold what a pending migration drops")

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import TestTraits
@@ -104,7 +105,7 @@ struct BaselineTests {
         let status = try queue.read(after.status)
         #expect(status.squashedVersions == [2, 3])
         #expect(status.pendingVersions == [])
-        #expect(!status.needsMigration)
+        #expect(status.pendingVersions.isEmpty)
         #expect(try queue.read(before.status).squashedVersions == [])
         #expect(try folder.queue("new.sqlite").read(after.status).squashedVersions == [])
         #expect(try folder.queue("new.sqlite").read(after.status).pendingVersions == [3, 4])

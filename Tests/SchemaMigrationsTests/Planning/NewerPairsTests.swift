@@ -1,8 +1,10 @@
 import AppMigrations
 import DatabaseBatches
+import DatabaseFiles
 import Foundation
 import GRDB
 import MigrationTesting
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import TestTraits

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import GRDBMigrations
+import MigrationTools
 import SchemaMigrations
 import TestSupport
 import TestTraits
@@ -26,8 +27,8 @@ struct SchemaAdoptionTests {
         let schema = try folder.migrator(Self.files, adopting: adopting)
         #expect(try schema.migrate(queue).applied == [30])
         #expect(try queue.ledger() == [10, 20, 30])
-        #expect(try queue.read(schema.history).map(\.origin) == [.marked, .marked, .applied])
-        #expect(try queue.read(schema.history).map(\.name) == ["a", "b", "c"])
+        #expect(try queue.read(AppliedMigration.fetchAll).map(\.origin) == [.marked, .marked, .applied])
+        #expect(try queue.read(AppliedMigration.fetchAll).map(\.name) == ["a", "b", "c"])
     }
 
     private func expectRefusal(_ adopting: SchemaAdoption?, _ description: String) throws {
@@ -379,7 +380,7 @@ struct SchemaAdoptionTests {
         let schema = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in throw Mishap() })
         #expect(try schema.migrate(queue).applied == [30])
         #expect(try queue.ledger() == [10, 20, 30])
-        #expect(try queue.read(schema.history).map(\.origin) == [.unknown, .unknown, .applied])
+        #expect(try queue.read(AppliedMigration.fetchAll).map(\.origin) == [.unknown, .unknown, .applied])
     }
 
     @Test("works both ways: those tools find the table that they would have created")

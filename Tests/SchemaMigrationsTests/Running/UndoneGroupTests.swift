@@ -46,7 +46,7 @@ struct UndoneGroupTests {
         #expect(try queue.integers("SELECT x FROM a ORDER BY x") == [1, 2])
         #expect(try queue.ledger() == [1, 2, 3])
         #expect(progress.fractionCompleted < 1)
-        #expect(try queue.read(schema.history).allSatisfy { $0.duration != nil && $0.date != nil })
+        #expect(try queue.read(AppliedMigration.fetchAll).allSatisfy { $0.duration != nil && $0.date != nil })
     }
 
     @Test("keeps nothing if all or nothing was asked for")

@@ -104,7 +104,7 @@ struct BridgeEdgeCaseTests {
         try database.write {
             try $0.execute(sql: "UPDATE schema_migrations_details SET seconds = 'x', applied = 7")
         }
-        let migration = try #require(try database.read(schema.history).first)
+        let migration = try #require(try database.read(AppliedMigration.fetchAll).first)
         #expect(migration.duration == nil)
         #expect(migration.date == nil)
         #expect(migration.name == "SQL")
@@ -112,12 +112,12 @@ struct BridgeEdgeCaseTests {
 
         // A flipped bit of 0.003.
         try database.write { try $0.execute(sql: "UPDATE schema_migrations_details SET seconds = 5.6e305") }
-        #expect(try database.read(schema.history).map(\.duration) == [nil])
+        #expect(try database.read(AppliedMigration.fetchAll).map(\.duration) == [nil])
 
         try database.write {
             try $0.execute(sql: "ALTER TABLE schema_migrations_details DROP COLUMN seconds")
         }
-        let error = try #require(throws: MigrationError.self) { try database.read(schema.history) }
+        let error = try #require(throws: MigrationError.self) { try database.read(AppliedMigration.fetchAll) }
         #expect(error.code == .databaseFailed)
     }
 

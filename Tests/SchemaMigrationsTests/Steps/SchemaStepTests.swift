@@ -119,7 +119,7 @@ struct SchemaStepTests {
         let schemaStep = try #require(try manager.migrate().schemaSteps.first)
         #expect(schemaStep.schemaVersions == ["2"])
         #expect(schemaStep.warnings == ["1 row of table work whose author refers to no row of author."])
-        let history = try database.read(schema.history)
+        let history = try database.read(AppliedMigration.fetchAll)
         #expect(history.map(\.version) == [1, 2])
         #expect(history.map(\.origin) == [.marked, .applied])
         #expect(history.map(\.appVersion) == [nil, "2.0"])

@@ -161,7 +161,7 @@ private struct OurRun {
             self.error = error
         }
         state = try queue.writeWithoutTransaction { try ScriptState($0) }
-        applied = try queue.read { try schema.history($0).count }
+        applied = try queue.read { try AppliedMigration.fetchAll($0).count }
         try queue.close()
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GRDB
+import MigrationTools
 import SchemaMigrations
 import TextOutput
 

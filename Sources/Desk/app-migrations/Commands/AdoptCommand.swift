@@ -149,7 +149,7 @@ struct AdoptCommand: ParsableCommand {
             }
             try compare(queue, migrator, version)
             try migrator.markApplied(queue, upTo: version)
-            return try queue.read(migrator.history)
+            return try queue.read(AppliedMigration.fetchAll)
         }
         let style = Style()
         print(

@@ -28,7 +28,9 @@ struct DriftCommand: ParsableCommand {
         let name = database.database
         let sentences = try database.reading(with: folder.standIns()) { queue in
             try queue.read { db in
-                let made = try migrator.withReplica(of: db) { try $0.read(DatabaseSchema.init) }
+                let made = try migrator.withReplica(of: Ledger(db), db.configuration) {
+                    try $0.read(DatabaseSchema.init)
+                }
                 guard let made else {
                     throw Failure(
                         "\(name) has had migrations that the folder does not hold",

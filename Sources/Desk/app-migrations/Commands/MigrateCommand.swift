@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import GRDB
+import MigrationTools
 import SchemaMigrations
 import TextOutput
 

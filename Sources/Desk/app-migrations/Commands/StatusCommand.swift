@@ -91,7 +91,7 @@ private struct StatusOutput: Encodable {
         originVersion = status.originVersion.map(String.init)
         currentVersion = status.currentVersion.map(String.init)
         latestVersion = (migrator.migrations.last?.version).map(String.init)
-        needsMigration = status.needsMigration
+        needsMigration = !status.pendingVersions.isEmpty
         squashed = status.tooOld.map { _ in status.squashedVersions.map(String.init) }
         tooOld = status.tooOld
         let applied = Dictionary(status.history.map { ($0.version, $0) }, uniquingKeysWith: { $1 })

@@ -2,6 +2,7 @@ import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
+import MigrationTools
 import SchemaMigrations
 
 // Opens a database for one command, with failures in this tool's words.

@@ -1,5 +1,5 @@
 import GRDB
-import SchemaMigrations
+import MigrationTools
 import TestTraits
 import Testing
 

@@ -1,6 +1,7 @@
 import AppMigrations
 package import GRDB
 import MigrationDiagnostics
+package import SchemaMigrations
 
 // Changing the ledger by hand.
 extension SchemaMigrator {
@@ -77,40 +78,6 @@ extension SchemaMigrator {
         return corrected
     }
 
-    /// Writes corrected down migrations into the ledger, inside a transaction.
-    func correctDownMigrations(_ db: Database, _ ledger: Ledger) throws {
-        for (version, down) in try correctedDownMigrations(db, ledger) {
-            try Ledger.setDown(down, of: version, db)
-        }
-    }
-
-    /// Returns the down migrations that are not as the ledger keeps them; nil for one that is gone.
-    ///
-    /// What a file that was edited itself would undo is not what was applied.
-    func correctedDownMigrations(_ db: Database, _ ledger: Ledger) throws -> [SchemaVersion: String?] {
-        var corrected: [SchemaVersion: String?] = [:]
-        guard ledger.exists, try hasDownMigrations(db) else { return [:] }
-        for applied in try AppliedMigration.fetchAll(db, in: ledger) where applied.origin != .unknown {
-            guard let source = migration(version: applied.version) as? any SQLSource,
-                source.hasDown || applied.canBeUndone
-            else { continue }
-            let down = source.downForLedger
-            guard down != applied.down, let script = try? source.script(), script.baseline == nil,
-                applied.checksum ?? script.checksum == script.checksum
-            else { continue }
-            corrected[applied.version] = .some(down)
-        }
-        return corrected
-    }
-
-    /// Returns whether a file or the ledger has a down migration, which takes less than to read all details.
-    private func hasDownMigrations(_ db: Database) throws -> Bool {
-        if migrations.contains(where: { ($0 as? any SQLSource)?.hasDown == true }) { return true }
-        return try Ledger.hasUndoColumns(db)
-            && Row.fetchOne(db, sql: "SELECT 1 FROM main.schema_migrations_details WHERE down IS NOT NULL")
-                != nil
-    }
-
     private func changeLedger(_ database: any DatabaseWriter, _ change: (Database) throws -> Void) throws {
         try withWriter(database) { db in
             try db.withDurableCommits(waitingUpTo: options.busyTimeout) {
@@ -120,5 +87,20 @@ extension SchemaMigrator {
                 }
             }
         }
+    }
+}
+
+extension Ledger {
+    /// Drops the tables.
+    fileprivate static func drop(_ db: Database) throws {
+        try db.execute(
+            sql: "DROP TABLE IF EXISTS main.schema_migrations_details; DROP TABLE main.schema_migrations")
+    }
+
+    fileprivate static func setChecksum(_ checksum: String, of version: SchemaVersion, _ db: Database) throws
+    {
+        try db.execute(
+            sql: "UPDATE main.schema_migrations_details SET checksum = ? WHERE version = ?",
+            arguments: [checksum, version])
     }
 }

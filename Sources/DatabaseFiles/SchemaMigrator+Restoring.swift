@@ -2,6 +2,7 @@ import AppMigrations
 public import Foundation
 public import GRDB
 import MigrationDiagnostics
+public import SchemaMigrations
 
 extension SchemaMigrator {
     /// Restores a copy that was made before migrating.
@@ -9,7 +10,7 @@ extension SchemaMigrator {
     /// The method opens the copy with the database's own configuration, which knows its passphrase.
     ///
     /// - Parameters:
-    ///   - backup: the copy, from ``SchemaReport/backup`` or from the folder of the copies.
+    ///   - backup: the copy, from `SchemaReport.backup` or from the folder of the copies.
     ///   - database: the database, open and not in use. Its contents are replaced.
     /// - Throws: `MigrationError`, when the copy is damaged, or holds neither a ledger nor a table.
     public func restore(_ backup: URL, to database: any DatabaseWriter) throws {
@@ -73,7 +74,7 @@ extension SchemaMigrator {
 
     /// Gives the copy the note of where the database was moved to: it may be from before that.
     private static func mark(_ copy: Database, asMovedLike db: Database) throws {
-        let table = OwnTables.moves
+        let table = MoveMark.table
         let sql = "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?"
         // What is too damaged to be read is replaced all the same.
         guard let sql = try? String.fetchOne(db, sql: sql, arguments: [table.text]),

@@ -1,4 +1,6 @@
 package import GRDB
+import MigrationDiagnostics
+import SchemaMigrations
 
 /// The encryption of database files, which SQLCipher has, and SQLite alone does not.
 package enum Encryption {

@@ -1,0 +1,14 @@
+package import GRDB
+import SchemaMigrations
+
+extension Configuration {
+    /// Opens an empty database in memory with the app's configuration, for trials.
+    ///
+    /// Files that the app attaches as it prepares a connection are replaced by databases in memory: a trial neither changes them,
+    /// nor waits for the connection that makes it.
+    package func scratchDatabase() throws -> DatabaseQueue {
+        let scratch = try DatabaseQueue(configuration: forCopying())
+        _ = try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(with: .current, in: $0) }
+        return scratch
+    }
+}
