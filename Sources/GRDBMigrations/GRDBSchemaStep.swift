@@ -9,8 +9,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// The identifier of the migration to go to; nil for the latest.
     let target: String?
     let newerDatabases: SchemaOptions.NewerDatabaseRule
-    /// The app version that is being launched.
-    let app: AppVersion
+    /// The app version that is being launched, and its line.
+    let (app, line): (AppVersion, String)
     /// The identifiers of migrations that shipped, and that the migrator no longer has.
     let removed: Set<String>
     /// The identifiers of migrations that older builds of the app can live with.
@@ -51,9 +51,14 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
 
     /// Returns the migrations of a newer version of the app, in which files have taken the place of GRDB's migrator.
     ///
-    /// Those of this version and of older ones say nothing: GRDB's migrator may have taken the place of files.
+    /// Those of this version and of older ones say nothing: GRDB's migrator may have taken the place of files. Nor do those of another
+    /// line of versions.
     private func filesOfNewerBuild(_ db: Database) throws -> [AppliedMigration] {
-        try AppliedMigration.fetchAll(db).filter { $0.wasRun && $0.appVersion ?? app > app }
+        let newer = try SQLiteStore.seenVersions(db)[line, default: []].map(\.version).filter { $0 > app }
+        return try AppliedMigration.fetchAll(db).filter { migration in
+            migration.wasRun && !removed.contains(migration.title)
+                && newer.contains { $0 == migration.appVersion }
+        }
     }
 
     func perform(

@@ -38,7 +38,7 @@ extension MigrationManager {
         register(
             GRDBSchemaStep(
                 migrator: migrator, target: target, newerDatabases: newerDatabases, app: currentVersion,
-                removed: removed, compatible: compatible,
+                line: options.line, removed: removed, compatible: compatible,
                 backups: backupFolder.map { BackupMaker(folder: $0, keep: keptBackups) }, database: database),
             for: version, in: database, finishing: deferred,
             source: SourceLocation(fileID: fileID, line: line))

@@ -44,7 +44,7 @@ public final class MigrationManager {
     /// The store that keeps the manager's record.
     package var store: any RecordStorage { registration.storePlace.store }
 
-    let options: MigrationOptions
+    package let options: MigrationOptions
     let adopting: Adoption
     let build: Build
     package let environment = Environment.current

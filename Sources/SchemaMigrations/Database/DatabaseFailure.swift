@@ -97,7 +97,10 @@ extension DatabaseError: SystemError {
         case .SQLITE_MISUSE where isAboutClosedConnection: ownRemedy
         case .SQLITE_READONLY: "Make the file and its folder writable, then retry."
         case .SQLITE_LOCKED:
-            "A statement of this connection still reads, such as that of a cursor: end it first."
+            """
+            A statement of this connection still reads, such as that of a cursor: end it first. In a transaction, ask for \
+            no checkpoint.
+            """
         case .SQLITE_PERM: "Check the permissions of the file and its folder."
         case .SQLITE_CANTOPEN: "Check that its folder exists, and that both can be read and written."
         case .SQLITE_NOTADB:

@@ -93,7 +93,8 @@ struct Findings {
 
         let cut = keys.first {
             !tables.contains($0.parent)
-                && (before.tables.contains($0.parent) || areMany && suspects.tables.contains($0.parent))
+                && (before.tables.contains($0.parent)
+                    || areMany && (suspects.isEverything || suspects.tables.contains($0.parent)))
         }
         if let cut { return .cutKey(child: cut.child, parent: cut.parent) }
 

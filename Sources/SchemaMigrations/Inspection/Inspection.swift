@@ -5,8 +5,8 @@ import GRDB
 /// They are rows that refer to missing rows, and views and triggers that no longer compile.
 ///
 /// The first attempt is inspected once, at its end, and only where it touched something. A problem found then may be
-/// old. In a second attempt the database is inspected before and after each piece of work, which tells new findings
-/// from old ones. The look after one transaction serves as the one before the next, if nothing has been written in
+/// old. In a second attempt the database is inspected before and after the work, or each piece of it, which tells new
+/// findings from old ones. The look after one transaction serves as the one before the next, if nothing has been written in
 /// between.
 final class Inspection {
     private let db: Database
@@ -72,7 +72,7 @@ final class Inspection {
     /// - Returns: the change to report to observers of the database.
     /// - Throws: ``SuspectWork``, when there is a problem that may be old.
     func finish() throws -> SchemaChange {
-        // A second attempt was inspected piece by piece.
+        // A second attempt has looked for itself.
         guard let shape else {
             try findings?.drop(db)
             return .anything

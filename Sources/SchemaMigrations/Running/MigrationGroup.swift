@@ -6,7 +6,7 @@ import GRDB
 final class MigrationGroup {
     /// The mode of foreign keys, which SQLite cannot change inside a transaction.
     let foreignKeys: ForeignKeys
-    /// The tables to inspect before and after each migration: those that the first attempt may have broken, or, for a
+    /// The tables to inspect before and after migrations: those that the first attempt may have broken, or, for a
     /// migration in Swift, all, because it gets no second attempt; nil in the first attempt of files.
     let suspects: Suspects?
     /// True if the tables are inspected before the first migration and after the last one, not after each.

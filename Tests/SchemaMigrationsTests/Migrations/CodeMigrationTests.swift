@@ -77,7 +77,7 @@ struct CodeMigrationTests {
         #expect(
             error.description == """
                 Code2: SQLite error 6: database table is locked - while executing `DROP TABLE a`. A statement of this \
-                connection still reads, such as that of a cursor: end it first.
+                connection still reads, such as that of a cursor: end it first. In a transaction, ask for no checkpoint.
                 """)
         #expect(try queue.ledger() == [1])
     }

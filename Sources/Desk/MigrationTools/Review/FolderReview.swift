@@ -125,12 +125,14 @@ package struct FolderReview: Sendable {
                     .noStatement, name,
                     "It has no statement. Once it is applied, statements that are added later never run.")
             }
+            let check =
+                script.settings.foreignKeys == .deferred ? ", which are checked before the commit" : ""
             for line in script.settings.ignoredPragmas {
                 add(
                     .ignoredPragma, name, line: line,
                     """
-                    PRAGMA foreign_keys is left out here: this file runs without enforcing foreign keys, which are \
-                    checked before the commit. Remove it.
+                    PRAGMA foreign_keys is left out here: this file runs without enforcing foreign keys\(check). \
+                    Remove it.
                     """)
             }
         } catch let error as MigrationError {
