@@ -85,7 +85,7 @@ struct LedgerTests {
         try schema.migrate(queue)
         try queue.execute("ALTER TABLE schema_migrations_details DROP COLUMN seconds")
         #expect(
-            try failure { try queue.read(schema.history) }.description == """
+            try failure { try queue.read(AppliedMigration.fetchAll) }.description == """
                 The table schema_migrations_details lacks a column: no such column: seconds. It was left as it is. Add the \
                 column by hand. Do not drop the table: without it, the database looks as if another tool had migrated it.
                 """)
