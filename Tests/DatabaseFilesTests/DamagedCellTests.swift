@@ -70,6 +70,20 @@ struct DamagedCellTests {
         #expect(try salvagedIDs() == Array(1...10) + Array(17...20))
     }
 
+    @Test("is not reported as complete if a page counts fewer rows than it has")
+    func count() throws {
+        let place = try pages.range(pages.root("note")).lowerBound + 4
+        try pages.change { data in
+            #expect(data[place] == 20)
+            data[place] = 12
+        }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(!report.isComplete)
+        let table = try #require(report.tables.first { $0.name == "note" })
+        #expect(table.saved == 12)
+        #expect(table.unreadable == 1)
+    }
+
     @Test("keeps a row whose size is damaged", arguments: [2, 9, 20], [4, 20] as [UInt8])
     func size(id: Int, size: UInt8) throws {
         let place = try pages.cell(id - 1, of: pages.root("note"))

@@ -63,6 +63,14 @@ struct DeepTableTests {
         return parent
     }
 
+    @Test("gets all rows back if a page counts fewer children than it has")
+    func childCount() throws {
+        let parent = try parent()
+        let count = try pages.childCount(of: parent)
+        try pages.change { $0[pages.range(parent).lowerBound + 4] = UInt8(count / 2) }
+        try expectAllRows()
+    }
+
     private func damage(_ bit: UInt8, ofKey place: Int) throws {
         try pages.change { data in
             data[place] ^= 1 << bit

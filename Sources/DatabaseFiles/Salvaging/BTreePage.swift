@@ -35,7 +35,7 @@ struct BTreePage {
     let bytes: [UInt8]
     /// The cells that can be read, in their order.
     let cells: [Cell]
-    /// The number of cells that cannot.
+    /// The number of cells that cannot, as far as it is known.
     let brokenCells: Int
     /// The last child of an interior page.
     let lastChild: Int?
@@ -95,7 +95,9 @@ struct BTreePage {
             let following = Dictionary(zip(starts, starts.dropFirst())) { first, _ in first }
             for index in cells.indices { cells[index].next = following[cells[index].start] }
         }
-        (self.cells, brokenCells) = (cells, broken)
+        // Bytes in use that are of no cell are of at least one that the page does not count.
+        let isCountTooLow = broken == 0 && contentStart + used < usableSize
+        (self.cells, brokenCells) = (cells, isCountTooLow ? 1 : broken)
         self.content = min(contentStart, end)..<end
         // Where the file was cut off, what is left is as it was.
         isHealthy = (isWhole || bytes.count < usableSize) && !bytes.hasSectorOfZeros(in: self.content)

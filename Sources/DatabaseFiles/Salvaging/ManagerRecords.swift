@@ -113,19 +113,38 @@ struct ManagerRecords {
 extension DamagedDatabase {
     /// Returns the entries in the tree of a history.
     fileprivate func entries(of tree: DamagedTree) throws -> [(id: Int64, text: String)] {
-        try rows(of: tree).compactMap { rowid, record in
-            guard let rowid, record.values.count == 2, record.values[0] == .null, let text = record.text(1)
-            else { return nil }
-            return (rowid, text)
-        }
+        try rows(of: tree).compactMap(Self.entry)
     }
 
     /// Returns the entries in a tree that no root leads to; nil if it is none of a history.
     fileprivate func looseEntries(of tree: DamagedTree) throws -> [(Int64, String)]? {
         guard tree.isTable else { return nil }
-        let entries = try entries(of: tree)
-        let settled = entries.count { SettledStep(json: Data($0.text.utf8)) != nil }
+        var (entries, count, settled): ([(Int64, String)], Int, Int) = ([], 0, 0)
+        do {
+            for leaf in tree.leaves {
+                try forEachRow(in: leaf) { rowid, record in
+                    // Any other table may be too large for the memory.
+                    guard settled > 0 || count < 16 else { throw OtherRow() }
+                    count += 1
+                    guard let entry = Self.entry(rowid, record) else { return }
+                    entries.append(entry)
+                    if SettledStep(json: Data(entry.1.utf8)) != nil { settled += 1 }
+                }
+            }
+        } catch is OtherRow {
+            return nil
+        }
         // A newer version of the package may have written some.
-        return settled * 2 > entries.count ? entries.map { ($0.id, $0.text) } : nil
+        return settled * 2 > entries.count ? entries : nil
+    }
+
+    /// Returns the entry in a row of a history; nil if it is none.
+    private static func entry(_ rowid: Int64?, _ record: SavedRecord) -> (Int64, String)? {
+        guard let rowid, record.values.count == 2, record.values[0] == .null, let text = record.text(1)
+        else { return nil }
+        return (rowid, text)
     }
 }
+
+/// A row that is none of a history.
+private struct OtherRow: Error {}

@@ -23,7 +23,10 @@ struct SeededRows {
     /// - Returns: nil if there are none.
     init?(of layout: TableLayout, in table: SQLName, _ db: Database) throws {
         (self.layout, self.table) = (layout, table)
-        copy = "temp.\(SQLName("app_migrations_seeds_of_\(table.text)").sql)"
+        let name = SQLName("app_migrations_seeds_of_\(table.text)").sql
+        // Rows are found by their number, one by one.
+        let index = SQLName("app_migrations_numbers_of_\(table.text)").sql
+        copy = "temp.\(name)"
         names = layout.values
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.inMain))") == true else {
             return nil
@@ -32,6 +35,7 @@ struct SeededRows {
             sql: """
                 CREATE TABLE \(copy) AS SELECT row_number() OVER () AS app_migrations_number,
                     \(layout.rowid ?? "NULL") AS app_migrations_id, \(values.joined(separator: ", ")) FROM \(table.inMain);
+                CREATE INDEX temp.\(index) ON \(name)(app_migrations_number);
                 DELETE FROM \(table.inMain)
                 """)
     }
