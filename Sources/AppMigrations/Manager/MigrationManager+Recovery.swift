@@ -133,8 +133,8 @@ extension MigrationManager {
     /// Where a record was lost when its database was salvaged, the manager begins at the version, or at one that it has
     /// completed elsewhere, if that is higher. Other managers of its line begin there only if nothing else is known of them.
     ///
-    /// Steps above the version will run, a pre-release counting as its release. So will deferred closures at or below it, which may
-    /// have been waiting. Deferred steps in databases at or below it count as done, since no row must be changed twice: for one
+    /// Steps above the version will run, a pre-release counting as its release. So will deferred closures at or below it, except
+    /// those for fresh installs alone: they may have been waiting. Deferred steps in databases at or below it count as done, since no row must be changed twice: for one
     /// that was waiting, call `migrate(through: version)`, then ``rerun(_:)``, and then `migrate()`.
     ///
     /// - Parameter version: the version that the data is at, not above the current one.

@@ -79,7 +79,8 @@ package struct StoreState: Sendable {
 // MARK: - Records and versions seen
 
 extension StoreState {
-    /// Identifies the place, wherever it lies: random, and written with its first record; nil before that.
+    /// Identifies the place, wherever it lies: random, and written with its first record, or with the note that it has
+    /// lost some; nil before that.
     package var id: String? {
         if case .string(let id) = root["id"] { id } else { nil }
     }

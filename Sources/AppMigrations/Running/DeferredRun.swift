@@ -164,12 +164,8 @@ final class DeferredRun: Run {
 
     override var lockTimeout: Duration? { nil }
 
-    /// Longer once no step of another place waits behind it.
-    override var batchPatience: Duration {
-        let place = plan.deferred[index].place
-        let isLastPlace = plan.deferred[index...].allSatisfy { $0.place == place }
-        return isLastPlace ? super.batchPatience : Self.shortPatience
-    }
+    /// Short, since a wait for a database ends neither at the deadline nor when the process is about to be suspended.
+    override var batchPatience: Duration { Self.shortPatience }
 
     override var writesEndsAtOnce: Bool { true }
 

@@ -2,7 +2,7 @@
 ///
 /// A class, because copies of so many fields would weigh more than the code that reads them.
 package final class PlaceState: Sendable {
-    /// Identifies the place, wherever it lies; nil if it has never had a record.
+    /// Identifies the place, wherever it lies; nil if it has never had a record, nor lost one.
     let storeID: String?
     /// The manager's record in this place; nil if there is none.
     package let record: MigrationRecord?

@@ -191,9 +191,10 @@ package struct DurableFile: Sendable {
     /// The new contents survive a power cut after ``syncName()``.
     ///
     /// One writer at a time: the caller holds a lock. The temporary file has a fixed name, so that those that
-    /// killed processes left behind do not pile up. The new file has the permissions of the old one.
+    /// killed processes left behind do not pile up. The new file has the permissions of the old one, and its owner may
+    /// read and write it.
     ///
-    /// - Parameter permissions: those of the new file; nil for those of the old one.
+    /// - Parameter permissions: those of the new file; nil for ``permissions``.
     package func replace(with data: Data, permissions: mode_t? = nil) throws {
         let temporary = folder.appendingPathComponent(".\(url.lastPathComponent).new")
         do {
