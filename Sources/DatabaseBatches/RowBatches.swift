@@ -5,11 +5,10 @@ import SchemaMigrations
 
 /// Batches of the rows of a table, in the order of its primary key.
 struct RowBatches: StepBatches {
-    /// The longest time to count rows, which only the progress needs: before a batch, and within one, which keeps others from
-    /// writing.
-    private static let (longestCount, longestCountInBatch): (Duration, Duration) = (
-        .milliseconds(500), .milliseconds(50)
-    )
+    /// The longest time to count rows, which only the progress needs.
+    private static let longestCount: Duration = .milliseconds(500)
+    /// The longest time within a batch, which keeps others from writing.
+    private static let longestCountInBatch: Duration = .milliseconds(50)
 
     let table: SQLName
     /// The condition for rows that need the step; nil if all do.

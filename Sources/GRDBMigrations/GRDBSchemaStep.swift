@@ -9,8 +9,10 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// The identifier of the migration to go to; nil for the latest.
     let target: String?
     let newerDatabases: SchemaOptions.NewerDatabaseRule
-    /// The app version that is being launched, and its line.
-    let (app, line): (AppVersion, String)
+    /// The app version that is being launched.
+    let app: AppVersion
+    /// The line of versions that it belongs to.
+    let line: String
     /// The identifiers of migrations that shipped, and that the migrator no longer has.
     let removed: Set<String>
     /// The identifiers of migrations that older builds of the app can live with.

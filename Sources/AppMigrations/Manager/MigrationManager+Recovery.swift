@@ -134,8 +134,9 @@ extension MigrationManager {
     /// completed elsewhere, if that is higher. Other managers of its line begin there only if nothing else is known of them.
     ///
     /// Steps above the version will run, a pre-release counting as its release. So will deferred closures at or below it, except
-    /// those for fresh installs alone: they may have been waiting. Deferred steps in databases at or below it count as done, since no row must be changed twice: for one
-    /// that was waiting, call `migrate(through: version)`, then ``rerun(_:)``, and then `migrate()`.
+    /// those for fresh installs alone: they may have been waiting. Deferred steps in databases at or below it count as done,
+    /// since no row must be changed twice: for one that was waiting, call `migrate(through: version)`, then ``rerun(_:)``, and
+    /// then `migrate()`.
     ///
     /// - Parameter version: the version that the data is at, not above the current one.
     /// - Throws: ``MigrationError``, with the code `misuse` if no record is damaged, or the version is above the current one;
@@ -240,7 +241,7 @@ extension MigrationManager {
 extension PlaceState {
     /// Returns true if a manager of another line has replaced the place's records, and nothing is known of this line.
     fileprivate func isUnknownReplacement(in line: String) -> Bool {
-        evidence == .replaced && takenOver == nil && !hasRemovedRecord && assumptions[line] == nil
+        hasForgotten(line) && takenOver == nil && !hasRemovedRecord
     }
 }
 

@@ -1,6 +1,6 @@
 package import GRDB
 
-// What the ledger keeps for older builds and other branches.
+// Down migrations, which the ledger keeps for older builds and other branches.
 extension SchemaMigrator {
     /// Writes corrected down migrations into the ledger, inside a transaction.
     package func correctDownMigrations(_ db: Database, _ ledger: Ledger) throws {
