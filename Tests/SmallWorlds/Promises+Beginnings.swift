@@ -212,7 +212,7 @@ extension Promises {
         if life.highest > release.number {
             return floor < release.version ? begins(floor) : begins(release.version, isFresh: true)
         }
-        guard life.newIn == release else { return begins(floor) }
+        guard life.newIn == release else { return begins(floor, owesOnly: life.newIn != nil) }
         // After a visit of another release, the database may be as new, or older.
         let isAlone =
             life.launched.map { $0 == release.number } ?? true && life.begun.isSubset(of: [release.number])

@@ -63,7 +63,8 @@ extension Promises {
         life.highest = beginning.floor / 10
         for step in app.steps(of: manager, in: release) where step.place == place {
             let rule = step.onFreshInstall
-            if rule == .run && beginning.owesRun == true || rule == .only && beginning.owesOnly == true {
+            let owesOnly = beginning.owesOnly == true && step.version <= beginning.floor
+            if rule == .run && beginning.owesRun == true || rule == .only && owesOnly {
                 life.owed[step.id] = memory.data.runs[step.id] ?? 0
             }
             if beginning.isCertain, life.owed[step.id] == nil, rule != .only,

@@ -139,8 +139,8 @@ extension MigrationManager {
     /// then `migrate()`.
     ///
     /// - Parameter version: the version that the data is at, not above the current one.
-    /// - Throws: ``MigrationError``, with the code `misuse` if no record is damaged, or the version is above the current one;
-    ///   when nothing could be set aside or written.
+    /// - Throws: ``MigrationError``, with the code `misuse` if no record is damaged, or the version is above the current one,
+    ///   and `tooOld` if it is below the oldest that is supported; when nothing could be set aside or written.
     public func replaceRecord(assuming version: AppVersion) throws {
         try withLocks {
             // Otherwise no step runs up to that version, without an error.
@@ -154,6 +154,13 @@ extension MigrationManager {
             }
             // A pre-release has run the steps of its release.
             let version = version.reach
+            // No launch could migrate it, nor could another version be assumed then.
+            if let oldest = options.oldestSupported, version < oldest {
+                throw MigrationError(
+                    .tooOld, "cannot assume \(version); the oldest version that can be migrated is \(oldest)",
+                    remedy: "Pass a version from there on, or launch an app version that still migrates it first.",
+                    manager: name, version: version)
+            }
             var hasReplaced = false
             let request = try request(through: nil, retrying: nil)
             // Before anything is written.

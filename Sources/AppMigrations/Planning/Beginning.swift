@@ -51,6 +51,8 @@ enum Beginning: Equatable {
         case seen
         /// A new database begins where the store stands.
         case newDatabase
+        /// So does one of an install whose first launch was never completed, which may still need what a new install needs.
+        case newInstall
         /// The record is lost, and this is what is known of it.
         case lost
         /// The record is lost, and this build has found a new install.
@@ -196,19 +198,21 @@ struct Beginnings {
     }
 
     private func beginning(asIn launch: Launch, _ record: MigrationRecord?, isMadeAnew: Bool) -> Beginning {
+        // The first launch of a new install goes on, in whatever build, unless a newer one has gone on with it.
+        let isUnfinished =
+            !isMadeAnew && !launch.isDowngrade && record?.freshBuild != nil && record?.completed == nil
+        let new = Beginning.fresh(isUnfinished ? .install : .database)
         switch launch {
         case .freshInstall: return .fresh(.install)
         case .adoption, .upgrade, .downgrade:
             guard let record else { return beginning(beside: launch) }
-            // The first launch of a new install goes on, though a lower version has come between.
-            let isFirstLaunch = record.freshBuild == request.build && !isMadeAnew
-            if isFirstLaunch, case .upgrade = launch { return .fresh(.install) }
             // On a downgrade too: where no launch was completed since an older version, nothing has been imported. A lower
             // version that was launched for a while has not made the data older.
             let stands = record.completed ?? record.start ?? .zero
             // What was in a database that was made anew is gone.
-            return isMadeAnew || stands >= request.current ? .fresh(.database) : .at(stands, .newDatabase)
-        case .relaunch: return .fresh(.database)
+            guard !isMadeAnew, stands < request.current else { return new }
+            return .at(stands, isUnfinished ? .newInstall : .newDatabase)
+        case .relaunch: return new
         }
     }
 
@@ -340,6 +344,7 @@ extension MigrationStep {
         switch reason {
         case .answered: false
         case .seen, .newDatabase: onFreshInstall == .run
+        case .newInstall: onFreshInstall != .skip
         // It may have been waiting. What runs at least once may run again.
         case .lost: kind == .deferredClosure && onFreshInstall != .only
         case .lostNew: false

@@ -173,7 +173,8 @@ final class LaunchRun: Run {
     /// A deferred step has looked at each row that it has visited: one that needs it then has come since. Of the others, the end of
     /// the launch tells.
     func stillNeeded(in plan: LaunchPlan) -> MigrationError? {
-        let isOver = next == nil && plan.pending.allSatisfy { hasRunEnough($0, in: plan) }
+        // What a later step does, `migrate(through:)` has not come to.
+        let isOver = plan.weightAbove == 0 && next == nil && plan.pending.allSatisfy { hasRunEnough($0, in: plan) }
         let needed = plan.pending.first { pending in
             guard plan.isReopened(pending) else { return false }
             return pending.step.isDeferred

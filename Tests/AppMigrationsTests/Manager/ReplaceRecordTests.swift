@@ -57,6 +57,25 @@ struct ReplaceRecordTests {
         #expect(report.completed.versions == ["1.5", "2.0"])
     }
 
+    @Test("a version below the oldest that is supported is refused, and another one may be assumed then")
+    func belowOldestSupported() throws {
+        try Data("{".utf8).write(to: url)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store,
+            options: MigrationOptions(oldestSupported: "1.5"))
+        manager.register(["1.0", "1.5", "2.0"], log: log)
+        let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
+        #expect(error.code == .tooOld)
+        #expect(
+            error.description == """
+                Library: cannot assume 1.0; the oldest version that can be migrated is 1.5. Pass a version from there on, or \
+                launch an app version that still migrates it first.
+                """)
+        #expect(try setAside == [])
+        try manager.replaceRecord(assuming: "1.5")
+        #expect(try manager.migrate().completed.versions == ["2.0"])
+    }
+
     /// A manager whose registrations show whether it takes the install for a fresh one.
     private func later(_ adopting: Adoption = .newApp) throws -> MigrationManager {
         let manager = try MigrationManager(

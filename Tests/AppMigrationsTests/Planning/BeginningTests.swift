@@ -184,7 +184,7 @@ struct BeginningTests {
             ).inDatabase(1, launch, record, isMadeAnew: isMadeAnew)
         }
         #expect(begins(freshIn: "2.0 (7)") == .fresh(.install))
-        #expect(begins(freshIn: "2.0 (6)") == .fresh(.database))
+        #expect(begins(freshIn: "2.0 (6)") == .fresh(.install), "a build whose launch was never complete")
         #expect(begins(freshIn: "2.0 (7)", isMadeAnew: true) == .fresh(.database), "the visit has made it")
         #expect(begins(freshIn: "2.0 (7)", .downgrade(from: "3.0")) == .fresh(.database), "3.0 has gone on")
     }

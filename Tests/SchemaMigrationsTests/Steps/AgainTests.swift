@@ -341,6 +341,25 @@ struct AgainTests {
         }
     }
 
+    @Test("may leave something to a step that migrate(through:) has not come to")
+    func partOfALaunch() throws {
+        let database = try open()
+        try manager("1.0", database).migrate()
+        try manager("2.0", database, fills: false).migrate()
+        try write(database)
+        func later() throws -> MigrationManager {
+            let manager = try manager("2.0", database, fills: false, current: "2.1")
+            manager.whenMigratingToVersion("2.1", in: database) { db in
+                try db.execute(sql: "UPDATE entry SET mood = 'fine' WHERE mood IS NULL")
+            }
+            return manager
+        }
+        #expect(try later().migrate(through: "2.0").completed.versions == ["2.0"])
+        #expect(try later().migrate().completed.versions.last == "2.1")
+        #expect(try old(database) == 0)
+        #expect(try later().migrate().completed == [])
+    }
+
     @Test("is an error if its condition holds after it has run, also while a deferred step waits")
     func endlessBesideDeferred() async throws {
         let database = try open()

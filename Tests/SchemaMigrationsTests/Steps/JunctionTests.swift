@@ -446,6 +446,31 @@ struct JunctionTests {
                 == "Library: no record is damaged. Call migrate(). To run steps again, call rerunAllSteps().")
     }
 
+    @Test(
+        "a new database gets what a new install needs if the first launch was cut short before it had a record",
+        arguments: [("2.0", "2"), ("2.1", "2"), ("2.1", "1")])
+    func cutShortBetweenPlaces(version: String, build: String) throws {
+        let database = try queue("library.sqlite")
+        var unsafe = Configuration()
+        unsafe.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: database.path, configuration: unsafe)
+        func library(_ version: String, _ build: String) throws -> MigrationManager {
+            let options = MigrationOptions(ignoresStepsAboveCurrent: true, lockTimeout: .milliseconds(50))
+            let manager = try manager("Library", version, build: build, options: options)
+            manager.whenMigratingToVersion("2.0", in: database, onFreshInstall: .only) { [log] _ in
+                log.add("defaults")
+            }
+            return manager
+        }
+        try other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let error = try #require(throws: MigrationError.self) { try library("2.0", "1").migrate() }
+        #expect(error.code == .locked)
+        try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try MigrationStore.jsonFile(at: app.storeURL).record(of: "Library") != nil)
+        for _ in 1...2 { try library(version, build).migrate() }
+        #expect(log.lines == ["defaults"])
+    }
+
     // MARK: The end of a launch
 
     @Test(
