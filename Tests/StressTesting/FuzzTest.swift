@@ -15,7 +15,7 @@ public struct FuzzTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries each target with a million inputs, or two thousand.
+    /// Tries each target with a million inputs, or a thousand.
     public func run(_ size: StressSize) throws -> StressOutcome {
         var outcome = StressOutcome(unit: "inputs")
         for (index, target) in FuzzTarget.all.enumerated() {
@@ -24,7 +24,7 @@ public struct FuzzTest: StressTest {
             var random = RandomNumbers(seed: UInt64(index))
             let inputs =
                 seeds.lazy
-                + (0..<(size == .short ? 2_000 : 1_000_000)).lazy.map { _ in
+                + (0..<(size == .short ? 1_000 : 1_000_000)).lazy.map { _ in
                     mutation.input(using: &random)
                 }
             for input in inputs {

@@ -6,9 +6,9 @@ public struct PowerTest: StressTest {
     public let promise =
         "The power fails: everything reported is on disk, and the next launch completes the upgrade"
 
-    /// Cuts each recording at a thousand places, or at three.
+    /// Cuts each recording at a thousand places, or at two.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        let images = size == .short ? 3 : 1_000
+        let images = size == .short ? 2 : 1_000
         let cuts = WorkloadRuns.scenarios.map { ["cut", $0, "--images", "\(images)"] }
         return try WorkloadRuns(runs: cuts, unit: "images").outcome()
     }

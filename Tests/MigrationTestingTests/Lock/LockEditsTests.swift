@@ -98,7 +98,7 @@ struct LockEditsTests {
         let lines = try lines()
         #expect(Self.edits.count >= 40)
         var missed = 0
-        for (number, edit) in Array(Self.edits.enumerated()).sampled(oneIn: 8) {
+        for (number, edit) in Array(Self.edits.enumerated()).sampled(oneIn: 16) {
             var wallet = Wallet()
             edit.change(&wallet)
             do {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Migrators of the shapes of real apps'", .timed)
 struct ShapedMigratorTests {
-    @Test("upgrade from every migration", arguments: ShapedMigrator.all.sampled(oneIn: 4))
+    @Test("upgrade from every migration", arguments: ShapedMigrator.all.sampled(oneIn: 4, from: 3))
     func matrix(app: ShapedMigrator) throws {
         let matrix = UpgradeMatrix(
             of: app.migrator, rowCounts: .unchanged(except: app.rowCounts), configuration: app.configuration)
@@ -24,7 +24,7 @@ struct ShapedMigratorTests {
         #expect(report.upgrades.count >= 20)
     }
 
-    @Test("are reviewed", arguments: ShapedMigrator.all.sampled(oneIn: 2))
+    @Test("are reviewed", arguments: ShapedMigrator.all.sampled(oneIn: 4))
     func review(app: ShapedMigrator) throws {
         let review = try MigrationReview(of: app.migrator, configuration: app.configuration)
         let found = review.findings.filter { $0.rule != "unindexed-foreign-key" && $0.rule != "name-style" }
@@ -39,7 +39,7 @@ struct ShapedMigratorTests {
         try lock.verify(app.migrator)
     }
 
-    @Test("are exported, verified, and adopted", arguments: ShapedMigrator.all.sampled(oneIn: 2, from: 1))
+    @Test("are exported, verified, and adopted", arguments: ShapedMigrator.all.sampled(oneIn: 4, from: 2))
     func export(app: ShapedMigrator) throws {
         let folder = try TemporaryFolder()
         let export = try MigrationExport(

@@ -47,7 +47,7 @@ struct ConditionTests {
 
     @Test(
         "finds rows that a copy leaves out where its condition does not hold",
-        arguments: decisive.sampled(oneIn: 2))
+        arguments: decisive.sampled(oneIn: 4))
     func copy(condition: String) throws {
         let copy = """
             CREATE TABLE n(

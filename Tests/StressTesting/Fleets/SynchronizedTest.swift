@@ -14,9 +14,9 @@ public struct SynchronizedTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries a thousand apps, or ten.
+    /// Tries a thousand apps, or six.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 10, long: 1_000))
+        run(seeds: size.seeds(short: 6, long: 1_000))
     }
 
     /// Tries an app for each seed: each second one is wrong.

@@ -15,9 +15,9 @@ public struct GenerationTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries ten thousand pairs of schemas, or sixty.
+    /// Tries ten thousand pairs of schemas, or twenty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 40, long: 10_000))
+        run(seeds: size.seeds(short: 20, long: 10_000))
     }
 
     /// Tries a pair of schemas for each seed.

@@ -18,9 +18,9 @@ public struct MigratorsTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries a thousand migrators, or twenty.
+    /// Tries a thousand migrators, or eight.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 12, long: 1_000))
+        run(seeds: size.seeds(short: 8, long: 1_000))
     }
 
     /// Tries the migrator of each seed.

@@ -9,7 +9,7 @@ public struct LateTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries twenty thousand installs, or a hundred.
+    /// Tries twenty thousand installs, or sixty.
     public func run(_ size: StressSize) throws -> StressOutcome {
         try run(seeds: size.seeds(short: 60, long: 20_000))
     }

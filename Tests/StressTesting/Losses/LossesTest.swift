@@ -13,9 +13,9 @@ public struct LossesTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries four thousand migrations, or forty: every other one loses something.
+    /// Tries four thousand migrations, or twenty-four: every other one loses something.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        size.seeds(short: 40, long: 4_000).tryEach(unit: "migrations") { seed in
+        size.seeds(short: 24, long: 4_000).tryEach(unit: "migrations") { seed in
             do {
                 return try deviation(seed)
             } catch {

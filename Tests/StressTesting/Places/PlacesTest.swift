@@ -47,8 +47,8 @@ private struct PlaceSearch {
 
     mutating func playAll(_ world: PlaceWorld, left: Int) throws {
         for (number, event) in PlaceEvent.all.enumerated() {
-            // The short form plays every first event, a thirteenth of the second ones, and a launch after those.
-            if size == .short, left == 2, (number + worlds) % 13 != 0 { continue }
+            // The short form plays every first event, a twenty-ninth of the second ones, and a launch after those.
+            if size == .short, left == 2, (number + worlds) % 29 != 0 { continue }
             // A third event shows what two have left.
             if size == .short, left == 1, event != .open { continue }
             var next = try world.copied(to: folder.appendingPathComponent("\(worlds)"))

@@ -11,10 +11,10 @@ public struct PrivacyTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries a million values, or three thousand.
+    /// Tries a million values, or fifteen hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
         let values = UInt64(PrivacyTrial.values)
-        var outcome = size.seeds(short: 3_000 / values + 1, long: 1_000_000 / values + 1).tryEach(
+        var outcome = size.seeds(short: 1_500 / values + 1, long: 1_000_000 / values + 1).tryEach(
             unit: "values"
         ) { seed in
             do {

@@ -16,9 +16,9 @@ public struct RedefineTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries ten thousand pairs of definitions, or a hundred.
+    /// Tries ten thousand pairs of definitions, or thirty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 60, long: 10_000))
+        run(seeds: size.seeds(short: 30, long: 10_000))
     }
 
     /// Tries a pair of definitions for each seed.

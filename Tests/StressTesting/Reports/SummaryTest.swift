@@ -16,9 +16,9 @@ public struct SummaryTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries a hundred thousand launches, or three hundred.
+    /// Tries a hundred thousand launches, or a hundred and fifty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 300, long: 100_000))
+        run(seeds: size.seeds(short: 150, long: 100_000))
     }
 
     /// Tries a launch for each seed.

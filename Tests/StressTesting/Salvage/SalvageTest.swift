@@ -25,7 +25,7 @@ public struct SalvageTest: StressTest {
     public func run(_ size: StressSize) throws -> StressOutcome {
         let isSmall = size == .short
         if let named = Self.namedSeeds { return try run(seeds: named, isSmall: isSmall) }
-        if isSmall { return try run(seeds: 0..<UInt64(2 * SalvageKind.all.count), isSmall: true) }
+        if isSmall { return try run(seeds: 0..<UInt64(SalvageKind.all.count), isSmall: true) }
         let start = StressSize.firstSeed
         return try run(seeds: start..<start + 10_000)
     }

@@ -19,9 +19,9 @@ public struct ForeignKeyTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries ten thousand databases, or two hundred.
+    /// Tries ten thousand databases, or a hundred.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 200, long: 10_000))
+        run(seeds: size.seeds(short: 100, long: 10_000))
     }
 
     /// Tries a database for each seed.

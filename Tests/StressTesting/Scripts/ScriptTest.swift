@@ -16,9 +16,9 @@ public struct ScriptTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries ten thousand sets of files, or a hundred and fifty.
+    /// Tries ten thousand sets of files, or eighty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 150, long: 10_000))
+        run(seeds: size.seeds(short: 80, long: 10_000))
     }
 
     /// Tries a set of files for each seed.

@@ -16,9 +16,9 @@ public struct FleetTest: StressTest {
     /// Makes the test.
     public init() {}
 
-    /// Tries a hundred thousand devices, or two hundred.
+    /// Tries a hundred thousand devices, or sixty.
     public func run(_ size: StressSize) throws -> StressOutcome {
-        run(seeds: size.seeds(short: 120, long: 100_000))
+        run(seeds: size.seeds(short: 60, long: 100_000))
     }
 
     /// Tries a device for each seed.

@@ -28,19 +28,19 @@ public struct WorldsTest: StressTest {
         let inSQLite: Bool
     }
 
-    /// Plays ten million worlds, the larger half of them random and deep, or a hundred thousand.
+    /// Plays ten million worlds, the larger half of them random and deep, or twenty thousand.
     public func run(_ size: StressSize) throws -> StressOutcome {
         let searches =
             switch size {
             case .short:
                 [
-                    try search(Selection(weight: 3, sample: 160, inSQLite: false)),
-                    try search(Selection(weight: 2, sample: 15, inSQLite: true)),
+                    try search(Selection(weight: 3, sample: 130, inSQLite: false)),
+                    try search(Selection(weight: 2, sample: 8, inSQLite: true)),
                 ]
             case .long:
                 [
                     try search(Selection(weight: 5, sample: 72_000, inSQLite: false)),
-                    try search(Selection(weight: 3, sample: 2000, inSQLite: true)),
+                    try search(Selection(weight: 3, sample: 130, inSQLite: true)),
                 ]
             }
         let known = try KnownWorld.all.flatMap { world in
