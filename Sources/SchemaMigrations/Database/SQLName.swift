@@ -51,7 +51,7 @@ package struct SQLName: Sendable {
 
 extension UInt8 {
     /// The byte, in lower case if it is an ASCII letter.
-    fileprivate var folded: UInt8 { (0x41...0x5a).contains(self) ? self | 0x20 : self }
+    fileprivate var folded: UInt8 { self >= 0x41 && self <= 0x5a ? self | 0x20 : self }
 }
 
 extension SQLName: Hashable {
@@ -59,12 +59,12 @@ extension SQLName: Hashable {
     package static func == (first: SQLName, second: SQLName) -> Bool {
         // Several times as fast as to compare the folded bytes one by one, wherever they are.
         var (first, second) = (first.text, second.text)
+        guard first.utf8.count == second.utf8.count else { return false }
         return first.withUTF8 { first in
             second.withUTF8 { second in
-                first.count == second.count
-                    && first.indices.allSatisfy {
-                        first[$0] == second[$0] || first[$0].folded == second[$0].folded
-                    }
+                var index = 0
+                while index < first.count, first[index].folded == second[index].folded { index += 1 }
+                return index == first.count
             }
         }
     }
@@ -72,7 +72,15 @@ extension SQLName: Hashable {
     @inline(never)
     package func hash(into hasher: inout Hasher) {
         // A hasher takes several times as long for each value that it gets.
-        hasher.combine(foldedBytes.fnv1a(after: FNV1a.start))
+        var (text, hash) = (text, FNV1a.start)
+        text.withUTF8 { bytes in
+            var index = 0
+            while index < bytes.count {
+                hash = FNV1a.hash(hash, bytes[index].folded)
+                index += 1
+            }
+        }
+        hasher.combine(hash)
     }
 }
 
