@@ -6,7 +6,9 @@ package enum FNV1a {
 
     /// Returns the hash of what has a hash and a byte after it.
     @inlinable
-    package static func hash(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    package static func hash(_ hash: UInt64, _ byte: UInt8) -> UInt64 {
+        (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
 }
 
 extension Sequence<UInt8> {

@@ -157,8 +157,11 @@ extension MigrationManager {
             // No launch could migrate it, nor could another version be assumed then.
             if let oldest = options.oldestSupported, version < oldest {
                 throw MigrationError(
-                    .tooOld, "cannot assume \(version); the oldest version that can be migrated is \(oldest)",
-                    remedy: "Pass a version from there on, or launch an app version that still migrates it first.",
+                    .tooOld,
+                    "cannot assume \(version); the oldest that can be migrated is \(oldest)",
+                    remedy: """
+                        Pass that one or a later one. Older data needs an app version that still migrates it.
+                        """,
                     manager: name, version: version)
             }
             var hasReplaced = false

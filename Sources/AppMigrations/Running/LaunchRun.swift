@@ -174,7 +174,8 @@ final class LaunchRun: Run {
     /// the launch tells.
     func stillNeeded(in plan: LaunchPlan) -> MigrationError? {
         // What a later step does, `migrate(through:)` has not come to.
-        let isOver = plan.weightAbove == 0 && next == nil && plan.pending.allSatisfy { hasRunEnough($0, in: plan) }
+        let isOver =
+            plan.weightAbove == 0 && next == nil && plan.pending.allSatisfy { hasRunEnough($0, in: plan) }
         let needed = plan.pending.first { pending in
             guard plan.isReopened(pending) else { return false }
             return pending.step.isDeferred
