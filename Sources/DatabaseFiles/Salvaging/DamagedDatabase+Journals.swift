@@ -24,17 +24,21 @@ extension DamagedDatabase {
 
     /// Returns true if the pages of all trees, and those on which their rows go on, are what others say of them, as far as
     /// they are not lost.
-    private func isConsistent() throws -> Bool {
-        guard !hasContradiction else { return false }
+    private func isConsistent() throws -> Bool { try pagesInUse() != nil }
+
+    /// Returns the pages with rows, and those on which these go on; nil if others contradict what one of them is.
+    func pagesInUse() throws -> Set<Int>? {
+        guard !hasContradiction else { return nil }
         let leaves = trees.values.flatMap(\.leaves)
         var taken = Set(leaves.map(\.number))
-        return try leaves.allSatisfy { leaf in
+        let isConsistent = try leaves.allSatisfy { leaf in
             guard let page = try pages.tree(leaf.number) else { return true }
             return try page.cells.allSatisfy { cell in
                 guard let first = cell.overflow else { return true }
                 return try pages.isChain(from: first, count: cell.size - cell.local.count, &taken)
             }
         }
+        return isConsistent ? taken : nil
     }
 }
 

@@ -26,6 +26,10 @@ struct DamagedDatabase {
     private(set) var unknownFreePages = 0
     /// True if it is known which pages are those of deleted rows.
     private(set) var knowsFreePages = false
+    /// The pages of deleted rows, as far as they are known.
+    private var freePages: Set<Int> = []
+    /// True if a page of a tree is in the list of those of deleted rows.
+    private var hasFreePageInUse = false
     /// True if a journal beside the file is taken for one of another database, or for an older one, or if the log is damaged.
     var hasUnusedJournal = false
     /// True if a page of a tree is not what its parent says, and not merely lost.
@@ -58,6 +62,7 @@ struct DamagedDatabase {
         walk.releaseContested(&trees)
         let unknown = try UnknownPages(pages, header, except: walk.seen)
         knowsFreePages = unknown.hasWholeList
+        (freePages, hasFreePageInUse) = (unknown.free, unknown.hasListedInUse)
         unknownFreePages = header.isThere ? max(0, header.freelist.count - unknown.free.count) : 0
         walk.note(unknown.free)
         try readLooseTrees(unknown, &walk)
@@ -111,6 +116,25 @@ struct DamagedDatabase {
     /// Returns true if every row of a tree can be read.
     func hasAllRows(of tree: DamagedTree) throws -> Bool {
         try tree.missing.isEmpty && tree.leaves.allSatisfy { try forEachRow(in: $0) { _, _ in } == 0 }
+    }
+
+    /// Returns true if every page is known to be either in use or one of deleted rows: then one that nothing leads to is in use.
+    func knowsAllPages() throws -> Bool {
+        guard knowsFreePages, !hasFreePageInUse, hasWholeSchema, let used = try pagesInUse() else {
+            return false
+        }
+        return freePages.isDisjoint(with: used)
+    }
+
+    /// Returns true if an index has fewer entries than its table has rows: it lacks pages, unless it is for a part of the rows.
+    func hasTooFewEntries(index name: SQLName) throws -> Bool {
+        func count(_ tree: DamagedTree) throws -> Int {
+            try tree.leaves.reduce(0) { try $0 + (pages.tree($1.number)?.cells.count ?? 0) }
+        }
+        guard let entry = entries.first(where: { $0.type == "index" && $0.name == name }),
+            let index = tree(of: name), let table = tree(of: entry.table)
+        else { return true }
+        return try count(index) < count(table)
     }
 
     /// Returns true unless the schema is whole, and does not name a table.

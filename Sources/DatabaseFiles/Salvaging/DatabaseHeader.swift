@@ -14,6 +14,8 @@ struct DatabaseHeader {
     /// The number that SQLite has for the encoding of texts; nil if the field holds none.
     let encoding: Int?
     let freelist: (first: Int, count: Int)
+    /// True if some pages say to which other ones each page belongs (fileformat2.html, 1.8).
+    let hasPointerMap: Bool
     /// The numbers that `PRAGMA user_version` and `PRAGMA application_id` set; nil if they are lost.
     let numbers: (user: Int32, application: Int32)?
     /// The number of pages that the database had.
@@ -29,6 +31,7 @@ struct DatabaseHeader {
         reserved = bytes.byte(20) ?? 0
         encoding = bytes.uint32(56).flatMap { (1...3).contains($0) ? $0 : nil }
         freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
+        hasPointerMap = bytes.uint32(52) ?? 0 > 0
         pageCount = bytes.uint32(28) ?? 0
         let constants = bytes.count >= 100 && bytes[21..<24].elementsEqual([64, 32, 32])
         isThere = constants || bytes.count >= 100 && bytes.starts(with: Self.magic)

@@ -22,6 +22,12 @@ struct Refill {
     private(set) var lost: [SQLName: LostPlaces] = [:]
     /// The parts of tables whose first page is unknown: the keys of each tree, and the places of what it lacks.
     private(set) var found: [SQLName: [(keys: ClosedRange<Int64>, lost: LostPlaces)]] = [:]
+    /// The places between the keys of a table's pages, of tables that seem to lack nothing.
+    private var gaps: [SQLName: LostPlaces] = [:]
+    /// True if a page that nothing leads to is in use; nil if that is not asked yet.
+    private var knowsAllPages: Bool?
+    /// True for each index that has fewer entries than its table rows, as far as it was asked.
+    private var shortIndexes: [SQLName: Bool] = [:]
     /// The tables into which migrations have inserted rows, and of these the ids of rows that cannot be read.
     private var seeded: Set<SQLName> = []
     private(set) var unreadable: [SQLName: Set<Int64>] = [:]
@@ -62,7 +68,7 @@ struct Refill {
         }
         seeded = Set(seeds.map(\.table) + virtual.compactMap(\.content))
         for (layout, table) in places { try fill(layout, RowInsertion(layout, into: table, db), as: table) }
-        try fillWithLooseRows(Set(virtual.flatMap(\.shadows)))
+        try fillWithLooseRows(virtual)
         for rows in seeds { try rows.putBack(db) { mayBeLost($0, from: rows.layout) } }
         try raiseSequences()
         try removeOrphans(seeds)
@@ -165,7 +171,9 @@ struct Refill {
     }
 
     /// Inserts the rows of pages that no root leads to, if they can be those of one table alone that has lost pages.
-    private mutating func fillWithLooseRows(_ shadows: Set<SQLName>) throws {
+    private mutating func fillWithLooseRows(_ virtual: [VirtualTable]) throws {
+        let shadows = Set(virtual.flatMap(\.shadows))
+        let madeAgain = shadows.subtracting(virtual.compactMap(\.content))
         var complete: Set<SQLName> = []
         for layout in layouts {
             if lost[layout.name] == nil, let tree = damaged.tree(of: layout.name) {
@@ -176,14 +184,11 @@ struct Refill {
         // The largest first, as others may be older copies of a part of them.
         for tree in damaged.loose.sorted(by: { $0.leaves.count > $1.leaves.count }) {
             let all = try damaged.layouts(fitting: tree, among: layouts, .possible)
-            if let layout = try owner(of: tree, all, complete), isFilled(layout),
-                !mayBeDeleted(tree), !shadows.contains(layout.name),
-                let strictness = try strictness(for: tree, of: layout, all)
+            if let (layout, strictness, places) = try place(for: tree, all, complete), isFilled(layout),
+                !shadows.contains(layout.name)
             {
                 let insertion = RowInsertion(layout, db)
                 var table = self.tables[layout.name] ?? SalvageReport.Table(name: layout.name.text)
-                // What an older page has beside these was moved to other pages since, or deleted.
-                let places = canHold(layout, tree) ? nil : lost[layout.name]
                 for leaf in tree.leaves {
                     try fill(leaf, layout, insertion, &table, strictness: strictness, in: places)
                 }
@@ -191,11 +196,7 @@ struct Refill {
                 if let keys = tree.keys, tree.leaves.count > 1, found[layout.name]?.count ?? 0 < 100 {
                     found[layout.name, default: []].append((keys, LostPlaces(tree.missing)))
                 }
-            } else if all.isEmpty
-                || !all.allSatisfy({
-                    $0.isIndex || complete.contains($0.name) || ledgerTables.contains($0.name)
-                })
-            {
+            } else if try mayHaveRows(all, complete, madeAgain) {
                 unassigned += try tree.leaves.reduce(0) { sum, leaf in
                     var count = 0
                     try damaged.forEachRow(in: leaf) { _, _ in count += 1 }
@@ -203,6 +204,67 @@ struct Refill {
                 }
             }
         }
+    }
+
+    /// Returns the table that a tree is a part of, what its rows have to be for that, and the places that they have to be in.
+    private mutating func place(
+        for tree: DamagedTree, _ all: [TableLayout], _ complete: Set<SQLName>
+    ) throws -> (TableLayout, TableLayout.Strictness, LostPlaces?)? {
+        guard let layout = try owner(of: tree, all, complete) else {
+            return try forgetfulTable(of: tree, all, complete).map { ($0, .typical, nil) }
+        }
+        guard !mayBeDeleted(tree), let strictness = try strictness(for: tree, of: layout, all) else {
+            return nil
+        }
+        // What an older page has beside these was moved to other pages since, or deleted.
+        return (layout, strictness, canHold(layout, tree) ? nil : lost[layout.name])
+    }
+
+    /// Returns the table that a tree is a part of although no page lacks it: the table's first page is an older copy of itself, or
+    /// the schema gives it another page as its first one.
+    private mutating func forgetfulTable(
+        of tree: DamagedTree, _ all: [TableLayout], _ complete: Set<SQLName>
+    ) throws -> TableLayout? {
+        let keys = tree.leaves.compactMap(\.keys)
+        guard keys.count == tree.leaves.count, all.allSatisfy({ complete.contains($0.name) }) else {
+            return nil
+        }
+        // The keys of pages are apart, but a single page may itself be the older copy.
+        let rivals = all.filter { hasRoom(for: keys, in: $0) || damaged.tree(of: $0.name)?.leaves.count == 1 }
+        guard rivals.count == 1, hasRoom(for: keys, in: rivals[0]),
+            try !damaged.layouts(fitting: tree, among: rivals).isEmpty
+        else { return nil }
+        let isInUse = try knowsAllPages ?? damaged.knowsAllPages()
+        knowsAllPages = isInUse
+        return isInUse ? rivals[0] : nil
+    }
+
+    /// Returns true if the keys of pages are between those of the pages of a table.
+    private mutating func hasRoom(for keys: [ClosedRange<Int64>], in layout: TableLayout) -> Bool {
+        let places = gaps[layout.name] ?? LostPlaces(damaged.tree(of: layout.name)?.gaps ?? [])
+        gaps[layout.name] = places
+        return keys.allSatisfy(places.hold)
+    }
+
+    /// Returns true if a tree may have rows that were not saved.
+    ///
+    /// A table that lacks no page has its rows, but where all pages of deleted rows are known, one that nothing leads to is in use.
+    ///
+    /// - Parameters:
+    ///   - all: the tables and indexes that the tree can be a part of.
+    ///   - remade: tables whose rows are made from those of others.
+    private mutating func mayHaveRows(
+        _ all: [TableLayout], _ complete: Set<SQLName>, _ remade: Set<SQLName>
+    ) throws -> Bool {
+        let tables = all.filter { !$0.isIndex && !ledgerTables.contains($0.name) }
+        if all.isEmpty || !tables.allSatisfy({ complete.contains($0.name) }) { return true }
+        guard damaged.knowsFreePages, !tables.allSatisfy({ remade.contains($0.name) }) else { return false }
+        for index in all where index.isIndex {
+            let isShort = try shortIndexes[index.name] ?? damaged.hasTooFewEntries(index: index.name)
+            shortIndexes[index.name] = isShort
+            if isShort { return false }
+        }
+        return true
     }
 
     /// Returns the table that a tree is a part of, if it can be a part of no other one.

@@ -49,6 +49,17 @@ struct DamagedTree {
         }
         return low...high
     }
+
+    /// The places between the keys of its pages; none if some of these are unknown.
+    var gaps: [TreeLeaf] {
+        let keys = leaves.compactMap(\.keys).sorted { $0.lowerBound < $1.lowerBound }
+        // A single page has no keys if it has no rows.
+        guard keys.count == leaves.count || leaves.count == 1 else { return [] }
+        let lows = [nil] + keys.map(\.upperBound)
+        return zip(lows, keys.map(\.lowerBound) + [nil]).compactMap { low, next in
+            next == .min ? nil : TreeLeaf(number: 0, low: low, high: next.map { $0 - 1 })
+        }
+    }
 }
 
 extension DamagedTree {

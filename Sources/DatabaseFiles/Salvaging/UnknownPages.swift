@@ -7,8 +7,10 @@ struct UnknownPages {
     /// They still have the rows that were deleted, and these must not come back. Where the list of them is broken, every page
     /// that looks like a part of it is taken for one.
     private(set) var free: Set<Int> = []
-    /// True if the list of free pages is whole.
-    let hasWholeList: Bool
+    /// True if the list of free pages is whole, and no other page looks like a part of it, as one does where the header is older.
+    private(set) var hasWholeList: Bool
+    /// True if a page is in the list that a tree has.
+    let hasListedInUse: Bool
     /// The pages of trees, with their children.
     private(set) var roots: [(number: Int, children: [Int])] = []
 
@@ -26,26 +28,29 @@ struct UnknownPages {
             free.formUnion(trunk.leaves)
             next = trunk.next
         }
-        hasWholeList = header.isThere && next == 0 && free.count == header.freelist.count
-        // SQLite never uses the page with the bytes of its locks.
-        let lockPage = 0x4000_0000 / pages.pageSize + 1
+        let isWhole = header.isThere && next == 0 && free.count == header.freelist.count
+        (hasWholeList, hasListedInUse) = (isWhole, !free.isDisjoint(with: used))
         // The end of the file may have been given back: SQLite goes by the header.
         let end = header.hasCurrentPageCount ? header.pageCount : pages.pageCount
         for number in pages.numbers.dropFirst()
         where number <= end && !used.contains(number) && !free.contains(number) {
-            guard let bytes = try pages.page(number) else { continue }
-            if !hasWholeList, let trunk = pages.trunk(bytes, upTo: last), !trunk.leaves.isEmpty {
+            guard number != pages.lockPage, !header.hasPointerMap || !pages.isPointerMap(number),
+                let bytes = try pages.page(number)
+            else { continue }
+            if let trunk = pages.trunk(bytes, upTo: last), !trunk.leaves.isEmpty {
+                hasWholeList = false
+                if isWhole { continue }
                 free.insert(number)
                 free.formUnion(trunk.leaves)
-            } else if number != lockPage,
-                let page = BTreePage(number, bytes, usableSize: pages.usableSize), !page.cells.isEmpty
-            {
+            } else if let page = BTreePage(number, bytes, usableSize: pages.usableSize), !page.cells.isEmpty {
                 roots.append((number, page.children))
             }
         }
         free.subtract(used)
         // Some were found to be free after they were read.
         roots.removeAll { free.contains($0.number) }
+        // A flipped bit in the list takes one page out of it, and another one in.
+        if hasListedInUse, roots.count == 1 { hasWholeList = false }
     }
 }
 
@@ -57,6 +62,16 @@ extension BTreePage {
 }
 
 extension PageSource {
+    /// The page with the bytes of SQLite's locks, which it never uses.
+    fileprivate var lockPage: Int { 0x4000_0000 / pageSize + 1 }
+
+    /// Returns true if a page says to which other ones those behind it belong, in a database that has such pages
+    /// (fileformat2.html, 1.8).
+    fileprivate func isPointerMap(_ number: Int) -> Bool {
+        let place = (number - 2) % (usableSize / 5 + 1)
+        return place == 0 && number != lockPage || place == 1 && number - 1 == lockPage
+    }
+
     /// Reads a page of the list of free pages (fileformat2.html, 1.5).
     fileprivate func trunk(_ page: [UInt8], upTo last: Int) -> (next: Int, leaves: Set<Int>)? {
         guard let next = page.uint32(0), next <= last,
