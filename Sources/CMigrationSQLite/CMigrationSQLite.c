@@ -41,6 +41,7 @@ int sqlite3_db_config(sqlite3 *, int, ...);
 int sqlite3_limit(sqlite3 *, int, int);
 int sqlite3_txn_state(sqlite3 *, const char *);
 const char *sqlite3_db_filename(sqlite3 *, const char *);
+int sqlite3_db_readonly(sqlite3 *, const char *);
 
 enum { ok = 0, deferred_foreign_keys = 10, data_version = 35, write_transaction = 2, attached_limit = 7 };
 enum { integer_type = 1, real_type = 2, text_type = 3, blob_type = 4 };
@@ -190,6 +191,10 @@ int app_migrations_setting(app_migrations_connection *connection, int setting, i
 int app_migrations_is_written(app_migrations_connection *connection, const char *schema) {
     const char *file = sqlite3_db_filename((sqlite3 *)connection, schema);
     return file && *file && sqlite3_txn_state((sqlite3 *)connection, schema) == write_transaction;
+}
+
+int app_migrations_is_read_only(app_migrations_connection *connection) {
+    return sqlite3_db_readonly((sqlite3 *)connection, "main") == 1;
 }
 
 int app_migrations_limit_attached(app_migrations_connection *connection, int count) {

@@ -77,6 +77,24 @@ struct DamagedOpeningTests {
         #expect(try notes.names() == ["app.sqlite"])
     }
 
+    @Test(
+        "salvages it if its header says that SQLite cannot write it, or not read its schema",
+        arguments: [18, 47], [false, true])
+    func impossibleFormat(place: Int, asPool: Bool) throws {
+        try notes.change { $0[place] ^= 8 }
+        let error = try refusal(DatabaseFile(path: notes.path))
+        #expect(error.code == .damagedDatabase)
+        #expect(error.advice == .repair)
+        #expect(
+            try #require(throws: MigrationError.self) { try DatabaseFile(path: notes.path).check() }.advice
+                == .repair)
+        let file = DatabaseFile(path: notes.path, ifDamaged: .salvage(into: notes.schema))
+        let database: any DatabaseWriter = asPool ? try file.openPool() : try file.openQueue()
+        try database.write { try $0.execute(sql: "UPDATE note SET title = 'new' WHERE id = 1") }
+        #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == 40)
+        try database.close()
+    }
+
     @Test("does not take a folder in its place for a damaged one")
     func folder() throws {
         try FileManager.default.removeItem(atPath: notes.path)

@@ -96,6 +96,19 @@ struct SalvagedJournalTests {
         #expect(try ids().count == 400)
     }
 
+    @Test("is left alone if the page with an impossible format is another one in its log")
+    func intactHeaderInLog() throws {
+        try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            try addNotes(1...400, db)
+            try db.execute(sql: "CREATE TABLE other(x)")
+        }
+        try pages.change { $0[18] = 9 }
+        try file.check()
+        let error = try #require(throws: MigrationError.self) { try file.salvage(into: schema) }
+        #expect(error.code == .misuse && error.message.contains("is not damaged"), "\(error)")
+    }
+
     @Test("gets everything back from its log if its file is empty")
     func logAlone() throws {
         try make("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") { db in

@@ -106,6 +106,10 @@ int app_migrations_setting(app_migrations_connection *connection, int setting, i
 /// (https://sqlite.org/c3ref/txn_state.html).
 int app_migrations_is_written(app_migrations_connection *connection, const char *schema);
 
+/// 1 if the connection cannot write the main database, as its file, or the format that its header names, does not allow it
+/// (https://sqlite.org/c3ref/db_readonly.html).
+int app_migrations_is_read_only(app_migrations_connection *connection);
+
 /// Limits the number of attached databases, and returns the former limit; a negative number changes nothing
 /// (https://sqlite.org/c3ref/limit.html, SQLITE_LIMIT_ATTACHED).
 int app_migrations_limit_attached(app_migrations_connection *connection, int count);

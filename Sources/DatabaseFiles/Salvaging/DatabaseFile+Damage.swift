@@ -1,4 +1,5 @@
 import AppMigrations
+import CMigrationSQLite
 public import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -38,7 +39,7 @@ extension DatabaseFile {
                     try interrupter.allowInterrupts(of: db) {
                         problems = try IntegrityCheck(db, .quick, limit: 1).problems
                     }
-                    return problems
+                    return problems + (isUnwritable(db, at: place) ? [Self.unwritable] : [])
                 }
             }
             if let problem = problems.first { throw damage(problem, at: place) }
@@ -48,7 +49,7 @@ extension DatabaseFile {
     /// Opens the file; if it is damaged, acts by the app's rule.
     func openingDamaged<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
         do {
-            return try openingCurrent { try throwingDamage(open) }
+            return try openingCurrent { try throwingDamage { try throwingUnwritable(open) } }
         } catch let error as MigrationError where error.code == .damagedDatabase {
             guard case .salvage(let schema) = damagedRule else { throw error }
             let damaged = fileNumber
@@ -60,6 +61,28 @@ extension DatabaseFile {
             }
             return try openingCurrent(open)
         }
+    }
+
+    private static let unwritable = "has a header with an impossible format, so SQLite refuses to write"
+
+    /// Opens the file, unless SQLite only reads it, because its header is damaged.
+    private func throwingUnwritable<Writer: DatabaseWriter>(_ open: () throws -> Writer) throws -> Writer {
+        let database = try open()
+        guard let place = places().first?.url,
+            database.unsafeReentrantWrite({ isUnwritable($0, at: place) })
+        else { return database }
+        try database.close()
+        throw damage(Self.unwritable, at: place)
+    }
+
+    /// Returns true if SQLite refuses to write a file that can be written.
+    func isUnwritable(_ db: Database, at place: URL) -> Bool {
+        app_migrations_is_read_only(db.sqliteConnection) == 1 && isToBeWritten(place)
+    }
+
+    /// Returns true if neither the system nor the app says that a file is only to be read.
+    private func isToBeWritten(_ place: URL) -> Bool {
+        !configuration.readonly && FileManager.default.isWritableFile(atPath: place.path)
     }
 
     /// Opens the file that has the name, and not one that another process is just setting aside.
@@ -101,10 +124,10 @@ extension DatabaseFile {
             return try body()
         } catch let error as MigrationError {
             if let refusal = systemRefusal(behind: error) { throw refusal }
-            guard [.databaseFailed, .damagedDatabase].contains(error.code),
-                let cause = error.underlyingError as? DatabaseError,
-                [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(cause.resultCode),
-                let place = try? damagedPlace()
+            guard let cause = error.underlyingError as? DatabaseError,
+                [.databaseFailed, .damagedDatabase].contains(error.code)
+                    || cause.resultCode == .SQLITE_READONLY,
+                let place = try? damagedPlace(), mayBeDamage(cause, at: place)
             else { throw error }
             // Another process may be looking at it, too, or salvaging it: once that has ended, `openingCurrent` finds the new file.
             guard let file = try? DamagedFile.locked(at: place, waitingFor: patienceForLooks) else {
@@ -113,6 +136,7 @@ extension DatabaseFile {
             }
             let header = DatabaseHeader(try mappingErrors { try file.read(at: 0, count: 100) })
             if header.isOfNewerFormat { throw newerFormat(place) }
+            if cause.resultCode == .SQLITE_READONLY, !header.hasImpossibleFormat { throw error }
             let format = try mappingErrors {
                 try PageFormat.find(file, JournalPages.joining(journals(of: place).pages))
             }
@@ -122,6 +146,17 @@ extension DatabaseFile {
                 .databaseFailed, at: .file(place.lastPathComponent),
                 "\(cause.problem), and no row can be read",
                 remedy: "Restore a backup. Nothing was changed.", underlyingError: cause)
+        }
+    }
+
+    /// Returns true for an error of SQLite's that the bytes of a file can be the cause of.
+    private func mayBeDamage(_ error: DatabaseError, at place: URL) -> Bool {
+        switch error.resultCode {
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT: true
+        case .SQLITE_READONLY: isToBeWritten(place)
+        // fileformat2.html, 1.3.10: of the schema.
+        case .SQLITE_ERROR: error.message == "unsupported file format"
+        default: false
         }
     }
 

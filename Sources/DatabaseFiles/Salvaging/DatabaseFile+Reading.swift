@@ -90,7 +90,7 @@ extension DatabaseFile {
             do {
                 let queue = try DatabaseQueue(path: copy.path, configuration: configuration.forCopying())
                 defer { try? queue.close() }
-                return try queue.inDatabase { try isIntact($0, interrupter) }
+                return try queue.inDatabase { try isIntact($0, interrupter) && !isUnwritable($0, at: copy) }
             } catch let error as DatabaseError
                 where ![.SQLITE_FULL, .SQLITE_NOMEM, .SQLITE_INTERRUPT].contains(error.resultCode)
             {

@@ -24,6 +24,8 @@ struct DatabaseHeader {
     let hasCurrentPageCount: Bool
     /// True if the file says that only newer versions of SQLite can read it.
     let isOfNewerFormat: Bool
+    /// True if SQLite does not write the file, because of a format that only newer versions write; they would name it twice.
+    let hasImpossibleFormat: Bool
 
     init(_ bytes: [UInt8]) {
         let size = bytes.uint16(16).map { $0 == 1 ? 65_536 : $0 } ?? 0
@@ -45,6 +47,7 @@ struct DatabaseHeader {
         isOfNewerFormat =
             bytes.starts(with: Self.magic) && constants && pageSize != nil && bytes[18] == bytes[19]
             && (3...9).contains(bytes[18])
+        hasImpossibleFormat = bytes.starts(with: Self.magic) && bytes.byte(18) ?? 0 > 2 && !isOfNewerFormat
     }
 
     static let pageSizes = [4096, 1024, 8192, 2048, 512, 16_384, 32_768, 65_536]
