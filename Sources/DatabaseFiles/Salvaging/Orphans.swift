@@ -1,3 +1,4 @@
+import AppMigrations
 import GRDB
 import SchemaMigrations
 
@@ -6,20 +7,24 @@ enum Orphans {
     /// Removes the orphans of a database without enforced foreign keys.
     ///
     /// - Returns: the number of rows that were removed, by table.
-    static func remove(_ db: Database) throws -> [SQLName: Int] {
+    static func remove(_ db: Database, _ interrupter: Interrupter) throws -> [SQLName: Int] {
         var removed: [SQLName: Int] = [:]
-        // Each round removes a row, or is the last one.
-        while true {
-            var count = 0
-            for (table, ids) in try find(db) {
+        var parents: Set<SQLName>?
+        // Each round removes a row, or is the last one; after the first, only children of the removed can be orphans.
+        repeat {
+            var changed: Set<SQLName> = []
+            for (table, ids) in try find(db, of: parents, interrupter) {
                 for id in ids {
+                    try interrupter.check()
                     try delete(id, from: table, db)
-                    count += db.changesCount
+                    guard db.changesCount > 0 else { continue }
                     removed[table, default: 0] += db.changesCount
+                    changed.insert(table)
                 }
             }
-            if count == 0 { return removed }
-        }
+            parents = changed
+        } while parents?.isEmpty == false
+        return removed
     }
 
     enum Identity: Hashable {
@@ -29,9 +34,15 @@ enum Orphans {
     }
 
     /// Finds the orphans, by table.
-    static func find(_ db: Database) throws -> [SQLName: Set<Identity>] {
+    ///
+    /// - Parameter parents: the tables whose children to look at; nil for all.
+    static func find(
+        _ db: Database, of parents: Set<SQLName>? = nil, _ interrupter: Interrupter
+    ) throws -> [SQLName: Set<Identity>] {
         var found: [SQLName: Set<Identity>] = [:]
-        for key in try ForeignKey.fetchAll(db) where found[key.child] == nil {
+        for key in try ForeignKey.fetchAll(db)
+        where found[key.child] == nil && parents?.contains(key.parent) ?? true {
+            try interrupter.check()
             let rows: [Row]
             do {
                 rows = try Row.fetchAll(db, sql: "PRAGMA main.foreign_key_check(\(key.child.sql))")

@@ -331,7 +331,7 @@ struct Refill {
 
     /// Removes rows that refer to a row that is not there, and then those that refer to them.
     private mutating func removeOrphans(_ seeds: [SeededRows]) throws {
-        for (name, count) in try Orphans.remove(db) {
+        for (name, count) in try Orphans.remove(db, interrupter) {
             let own = try seeds.first { $0.table == name }?.countOfRemoved(db) ?? 0
             var table = tables[name] ?? SalvageReport.Table(name: name.text)
             table.saved -= count - own

@@ -22,18 +22,22 @@ struct RowMerge {
         for trigger in triggers { try db.execute(sql: "DROP TRIGGER \((trigger["name"] as SQLName).inMain)") }
         let virtual = try VirtualTable.fetchAll(db)
         let statements = try statements(virtual)
+        let keys = Dictionary(grouping: try ForeignKey.fetchAll(db), by: \.child)
+            .mapValues { $0.map(\.parent) }
         var added: [SQLName: Int] = [:]
-        var count: Int
+        var parents: Set<SQLName>?
         // A parent may come from a table after that of its children, or from the same one.
         repeat {
-            count = 0
-            for (table, sql) in statements {
+            var changed: Set<SQLName> = []
+            for (table, sql) in statements where parents?.isDisjoint(with: keys[table] ?? []) != true {
                 try interrupter.check()
                 try db.execute(sql: sql)
-                count += db.changesCount
+                guard db.changesCount > 0 else { continue }
                 added[table, default: 0] += db.changesCount
+                changed.insert(table)
             }
-        } while count > 0
+            parents = changed
+        } while parents?.isEmpty == false
         let isChanged = added.values.contains { $0 > 0 }
         for table in virtual where isChanged && table.isExternal { try table.rebuild(db) }
         for trigger in triggers { try db.execute(sql: trigger["sql"]) }

@@ -88,7 +88,7 @@ struct SalvageBuild {
                 .databaseFailed, "the new database is damaged: \(problem)",
                 remedy: "Check the disk, then try again. Nothing was changed.")
         }
-        if let (table, _) = try Orphans.find(db).first(where: { !$0.value.isEmpty }) {
+        if let (table, _) = try Orphans.find(db, interrupter).first(where: { !$0.value.isEmpty }) {
             throw MigrationError(
                 .stepFailed, "the migrations leave a row of \(table.text) without its parent",
                 remedy: "Fix the migration. Nothing was changed.")
