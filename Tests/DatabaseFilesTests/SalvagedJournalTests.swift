@@ -229,6 +229,35 @@ struct SalvagedJournalTests {
     }
 
     @Test(
+        "is rolled back as SQLite does if the journal of several databases, which its own names, is still there",
+        arguments: [false, true])
+    func commonJournal(isThere: Bool) throws {
+        var old: Data?
+        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
+            try addNotes(1...100, db)
+            try db.beginTransaction()
+            try addNotes(101...3_000, db)
+            old = FileManager.default.contents(atPath: folder.path("original.sqlite-journal"))
+            if !isThere { try db.commit() }
+        }
+        var journal = try #require(old)
+        let common = Data(folder.path("app.sqlite-mj1234").utf8)
+        func number(_ value: Int) -> Data { Data((0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xff) }) }
+        // fileformat2.html, 3: its name ends the journals of the databases.
+        journal += common + number(common.count) + number(common.reduce(0) { $0 + Int($1) })
+        journal += Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7])
+        try journal.write(to: URL(fileURLWithPath: path + "-journal"))
+        // It has the names of theirs.
+        if isThere { try Data("\(path)-journal\0".utf8).write(to: folder.file("app.sqlite-mj1234")) }
+        let expected = try idsBySQLite()
+        #expect(expected.count == (isThere ? 100 : 3_000))
+        try pages.erase(root)
+        let report = try file.salvage(into: schema)
+        #expect(try ids() == expected)
+        #expect(report.isComplete)
+    }
+
+    @Test(
         "is saved without an old journal with which its pages contradict each other, and without which they agree",
         arguments: [false, true])
     func olderJournal(isPageLost: Bool) throws {
@@ -323,7 +352,9 @@ struct SalvagedJournalTests {
     /// The keys of the notes in a copy with all journals.
     private func idsBySQLite() throws -> [Int64] {
         let copy = folder.path("copy.sqlite")
-        for end in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + end, toPath: copy + end) }
+        for end in ["", "-wal", "-journal"] where FileManager.default.fileExists(atPath: path + end) {
+            try FileManager.default.copyItem(atPath: path + end, toPath: copy + end)
+        }
         let queue = try DatabaseQueue(path: copy)
         defer { try? queue.close() }
         return try queue.integers("SELECT id FROM note ORDER BY id")

@@ -1,4 +1,5 @@
 import Foundation
+import SchemaMigrations
 
 /// A journal beside a database's file.
 enum JournalKind: String, CaseIterable {
@@ -83,11 +84,17 @@ extension JournalPages {
 
     /// Reads what a rollback journal restores, because its transaction was not completed (fileformat2.html, 3).
     ///
+    /// As in SQLite, it restores nothing either if it was one of several databases' whose common journal is gone: that is how the
+    /// transaction was committed (atomiccommit.html, 5.5).
+    ///
     /// - Returns: nil if it restores nothing.
     init?(rollbackJournal file: DamagedFile) throws {
         let header = try file.read(at: 0, count: 28)
         guard let count = header.uint32(16), let size = header.uint32(24), Self.isPageSize(size), count > 0
         else { return nil }
+        if let common = try Self.commonJournal(of: file), (try? common.status().st_size) ?? 0 == 0 {
+            return nil
+        }
         (pageSize, pageCount) = (size, count)
         var offset = 0
         while let segment = try Segment(file, at: offset, pageSize: size) {
@@ -105,15 +112,33 @@ extension JournalPages {
         if offset == 0 { return nil }
     }
 
+    /// Returns the journal of several databases that one of a database names at its end; nil if it names none.
+    private static func commonJournal(of file: DamagedFile) throws -> URL? {
+        let end = try file.read(at: file.size - 16, count: 16)
+        guard end.count == 16, Array(end[8...]) == Segment.magic, let count = end.uint32(0),
+            (1...4_096).contains(count), count <= file.size - 16
+        else { return nil }
+        let name = try file.read(at: file.size - 16 - count, count: count)
+        // Whether a char has a sign depends on the processor.
+        let sums = [
+            name.reduce(0 as UInt32) { $0 &+ UInt32($1) },
+            name.reduce(0 as UInt32) { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) },
+        ]
+        guard let sum = end.word(4), sums.contains(sum) else { return nil }
+        return URL(fileURLWithPath: String(decoding: name, as: UTF8.self))
+    }
+
     /// A part of a rollback journal, which was written between two syncs.
     private struct Segment {
+        static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+
         let records: Int
         let sector: Int
         private let nonce: UInt32
 
         init?(_ file: DamagedFile, at offset: Int, pageSize: Int) throws {
             let header = try file.read(at: offset, count: 28)
-            guard header.starts(with: [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]),
+            guard header.starts(with: Self.magic),
                 let count = header.word(8), let nonce = header.word(12), let sector = header.uint32(20),
                 (32...65_536).contains(sector), sector & (sector - 1) == 0
             else { return nil }
