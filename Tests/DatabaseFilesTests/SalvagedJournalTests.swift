@@ -228,6 +228,25 @@ struct SalvagedJournalTests {
         #expect(report.description == "500 entries were saved (folder: 400, note: 100).")
     }
 
+    @Test("says that changes may be missing if its journal is damaged before its end")
+    func damagedJournal() throws {
+        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
+            try addNotes(1...400, db)
+            try db.beginTransaction()
+            try db.execute(sql: "UPDATE note SET text = 'never'")
+            try addNotes(401...3_000, db)
+        }
+        try pages.erase(root)
+        try DatabasePages(path: path + "-journal").change { journal in
+            // fileformat2.html, 3: the records begin after a sector, and each ends with its checksum.
+            let sector = journal[20..<24].reduce(0) { $0 << 8 | Int($1) }
+            #expect(journal[11] > 0 && journal[11] < 255)
+            journal[sector + 4_103] ^= 1
+        }
+        let report = try file.salvage(into: schema)
+        #expect(report.hasUnusedJournal && !report.isComplete, "\(report.debugDescription)")
+    }
+
     @Test(
         "is rolled back as SQLite does if the journal of several databases, which its own names, is still there",
         arguments: [false, true])

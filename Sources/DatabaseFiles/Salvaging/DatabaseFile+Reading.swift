@@ -44,21 +44,21 @@ extension DatabaseFile {
 
     /// Reads the journals in which something counts, by SQLite's rules.
     ///
-    /// - Returns: the journals, and true if damage ends the log, and committed transactions may follow.
+    /// - Returns: the journals, and true if damage ends one of them, so that the last changes may be missing, or undone in part.
     func journals(of place: URL) throws -> (pages: [JournalKind: JournalPages], isCut: Bool) {
         var journals: [JournalKind: JournalPages] = [:]
-        var isCut = false
+        var isCut: [JournalKind: Bool] = [:]
         for kind in JournalKind.allCases {
             let url = place.appending(end: kind.rawValue)
             guard let status = try? url.status(), status.st_size > 0 else { continue }
             let file = try DamagedFile(at: url)
             journals[kind] =
                 switch kind {
-                case .rollback: try JournalPages(rollbackJournal: file)
-                case .log: try JournalPages(log: file, isCut: &isCut)
+                case .rollback: try JournalPages(rollbackJournal: file, isCut: &isCut[kind, default: false])
+                case .log: try JournalPages(log: file, isCut: &isCut[kind, default: false])
                 }
         }
-        return (journals, isCut)
+        return (journals, isCut.values.contains(true))
     }
 
     /// Finds out which journals can belong to a damaged database.

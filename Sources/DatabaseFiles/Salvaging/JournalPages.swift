@@ -87,8 +87,9 @@ extension JournalPages {
     /// As in SQLite, it restores nothing either if it was one of several databases' whose common journal is gone: that is how the
     /// transaction was committed (atomiccommit.html, 5.5).
     ///
+    /// - Parameter isCut: becomes true if damage ends the journal, and the transaction may be undone in part.
     /// - Returns: nil if it restores nothing.
-    init?(rollbackJournal file: DamagedFile) throws {
+    init?(rollbackJournal file: DamagedFile, isCut: inout Bool) throws {
         let header = try file.read(at: 0, count: 28)
         guard let count = header.uint32(16), let size = header.uint32(24), Self.isPageSize(size), count > 0
         else { return nil }
@@ -103,7 +104,10 @@ extension JournalPages {
                 let record = try file.read(at: offset, count: size + 8)
                 guard record.count == size + 8, let number = record.uint32(0), number > 0,
                     segment.isIntact(record, pageSize: size)
-                else { return }
+                else {
+                    isCut = segment.isSynced
+                    return
+                }
                 if number <= count { places[number] = Place(file: file, offset: offset + 4) }
                 offset += size + 8
             }
@@ -133,6 +137,8 @@ extension JournalPages {
         static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
         let records: Int
+        /// True if the records were on the disk before their number.
+        let isSynced: Bool
         let sector: Int
         private let nonce: UInt32
 
@@ -144,7 +150,8 @@ extension JournalPages {
             else { return nil }
             // All ones stand for as many as there are: the journal was never synced.
             let rest = (file.size - offset - sector) / (pageSize + 8)
-            records = count == .max ? max(rest, 0) : min(Int(exactly: count) ?? 0, max(rest, 0))
+            isSynced = count != .max
+            records = isSynced ? min(Int(exactly: count) ?? 0, max(rest, 0)) : max(rest, 0)
             (self.sector, self.nonce) = (sector, nonce)
         }
 

@@ -42,7 +42,7 @@ public struct SalvageReport: Sendable, Equatable {
     /// The manager then continues from the version that its own store has completed, or else throws `damagedStore`, and
     /// `replaceRecord(assuming:)` continues.
     public internal(set) var hasLostRecord = false
-    /// True if a journal beside the file was left out, because the database is less damaged without it, or the end of a log,
+    /// True if a journal beside the file was left out, because the database is less damaged without it, or the end of a journal,
     /// because something before it is damaged.
     ///
     /// The last changes may be missing then, unless it is a journal of another database, or an older one.
