@@ -36,7 +36,7 @@ extension SalvageFiles: Equatable {}
 
 /// What SQLite makes of the files of a database, of which it gets a copy.
 struct SQLiteLook: Sendable {
-    /// True if `PRAGMA integrity_check` finds nothing.
+    /// True if `PRAGMA integrity_check` finds nothing, and SQLite can write the database.
     var isIntact = false
     /// The rows of an intact database.
     var rows = SalvageSnapshot()
@@ -62,6 +62,11 @@ struct SQLiteLook: Sendable {
         defer { try? queue.close() }
         try queue.inDatabase { db in
             guard try String.fetchAll(db, sql: "PRAGMA integrity_check") == ["ok"] else { return }
+            // A header may say that SQLite can read the file, but not write it: then this fails.
+            try db.inTransaction {
+                try db.execute(sql: "CREATE TABLE never(x)")
+                return .rollback
+            }
             isIntact = true
             rows = try SalvageSnapshot(db, tables, at: version)
             roots = try Self.roots(db)
