@@ -174,7 +174,7 @@ struct LossTrial {
     }
 
     /// Returns the rows that are lost if they have values which decide conditions or which a `CHECK` names, if they have the key
-    /// of another one but for its case, or if they refer to none.
+    /// of another one, in a table that is merged with theirs or but for its case, or if they refer to none.
     private func rowsLostByCondition(
         _ rows: GeneratedRows, among best: (kind: GeneratedRows.Kind, losing: Set<SQLName>),
         besides losing: Set<SQLName>, isSurprising: Bool, _ chance: [SQLName: Set<Int>]?
@@ -190,6 +190,8 @@ struct LossTrial {
             all += rows.limitedKinds(deciding: conditions).filter { $0 != .keys || !scripts.isEmpty }
                 .map { ($0, losing) }
         }
+        let merged = outline.mergedColumns(of: layouts)
+        if !merged.isEmpty { all.append((.shared(merged), losing)) }
         var losses: [Loss] = []
         for (kind, losing) in all {
             let changed = rows.of(

@@ -52,7 +52,7 @@ extension [(SQLName, SQLName)?] {
 
 extension [SQLScript.Token] {
     /// The tables by their names and by their other names in the statement.
-    fileprivate var tablesByName: [SQLName: SQLName] {
+    var tablesByName: [SQLName: SQLName] {
         indices.reduce(into: [:]) { names, index in
             guard let table = table(namedAt: index) else { return }
             names[table] = names[table] ?? table

@@ -165,7 +165,7 @@ extension ScriptOutline.Statement {
 
 extension [SQLScript.Token] {
     /// Returns the tokens between commas outside parentheses, up to one of these words outside parentheses.
-    fileprivate func separated(endingAt ends: Set<String>) -> [[SQLScript.Token]] {
+    func separated(endingAt ends: Set<String>) -> [[SQLScript.Token]] {
         var parts: [[SQLScript.Token]] = [[]]
         var depth = 0
         for token in self {

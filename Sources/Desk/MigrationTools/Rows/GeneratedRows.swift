@@ -38,6 +38,12 @@ package struct GeneratedRows {
         }
     }
 
+    /// A column of a table.
+    package struct Column: Equatable, Sendable {
+        let table: SQLName
+        let name: SQLName
+    }
+
     /// The kinds of values that texts and numbers may have: a text that is parsed as a date is NULL for any other.
     package indirect enum Kind: Equatable, Sendable {
         /// What the names and types of the columns suggest.
@@ -56,6 +62,8 @@ package struct GeneratedRows {
         case checked(part: Int)
         /// Keys that decide the migration's conditions, in their tables and in those that refer to them.
         case keys
+        /// Columns of several tables, of which two rows of each table have the same values.
+        case shared([[Column]])
         /// Foreign keys that are null in some rows, wherever they may be.
         case withoutParents
         /// A column that is null in two rows.
@@ -174,6 +182,7 @@ package struct GeneratedRows {
         case .checked(let part): assigning(choices(deciding: conditions), part: part)
         case .twins: withTwins(in: [.text, .identifier])
         case .keys: renamed(conditions)
+        case .shared(let groups): groups.reduce(self) { $0.sharing($1) }
         case .withoutParents: withoutParents
         case .null(let column, let table, let others):
             of(others, naming: literals).null(in: column, of: table)
@@ -358,6 +367,24 @@ package struct GeneratedRows {
             copy = copy.giving(values, toRowsFrom: 1, of: table)
         }
         return copy
+    }
+
+    /// Returns the rows of which two in each table have the values that two of the first column's table have.
+    private func sharing(_ columns: [Column]) -> GeneratedRows {
+        guard let first = columns.first, let source = table(first.table),
+            let position = source.columns.firstIndex(of: first.name)
+        else { return self }
+        let values = source.rows.dropFirst().prefix(2).map { $0[position] }
+        return columns.dropFirst().reduce(self) { rows, column in
+            guard column.table != first.table, let table = rows.table(column.table),
+                let position = table.columns.firstIndex(of: column.name)
+            else { return rows }
+            if table.key == [position] { return rows.giving(values, toRowsFrom: 1, of: table) }
+            guard table.kinds[position] != nil else { return rows }
+            return zip(table.rows.indices.dropFirst(), values).reduce(rows) {
+                $0.setting(position, to: $1.1, in: $1.0, of: column.table)
+            }
+        }
     }
 
     /// Returns the rows with these keys, in their table and in those that refer to it.
