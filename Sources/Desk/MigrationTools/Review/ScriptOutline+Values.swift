@@ -27,9 +27,11 @@ extension ScriptOutline {
         SQLLiterals(conditions.map { $0.map(\.keyword).joined(separator: " ") })
     }
 
-    /// The values that may decide these conditions.
+    /// The values that may decide these conditions, and the constraints of new tables, which the rows of old ones get.
     var conditionValues: ConditionValues {
-        ConditionValues(conditions, among: statements.filter(\.changesRows).flatMap(\.tokens))
+        ConditionValues(
+            conditions, and: statements.filter { $0.createdTable != nil }.flatMap(\.checks),
+            among: statements.filter(\.changesRows).flatMap(\.tokens))
     }
 
     /// True if a statement leaves out or deletes rows where a key is taken.
@@ -97,6 +99,18 @@ extension ScriptOutline.Rebuild {
 extension ScriptOutline.Statement {
     /// True if the statement copies, updates or deletes rows.
     var changesRows: Bool { copies || updatedTable != nil || reducedTable != nil }
+
+    /// The conditions of the `CHECK` constraints.
+    fileprivate var checks: [[SQLScript.Token]] {
+        tokens.indices.filter { tokens[$0].isWord("CHECK") }.map { start in
+            var depth = 0
+            return tokens[(start + 1)...].prefix { token in
+                if token.keyword == "(" { depth += 1 }
+                if token.keyword == ")" { depth -= 1 }
+                return depth > 0
+            }.dropFirst().map(\.self)
+        }
+    }
 
     /// The table that the statement updates.
     var updatedTable: SQLName? {

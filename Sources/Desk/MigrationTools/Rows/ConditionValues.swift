@@ -15,10 +15,15 @@ struct ConditionValues {
 
     /// Reads conditions.
     ///
-    /// - Parameter tokens: those of all statements.
-    init(_ conditions: [[SQLScript.Token]] = [], among tokens: [SQLScript.Token] = []) {
+    /// - Parameters:
+    ///   - checks: conditions that rows have to meet in the end.
+    ///   - tokens: those of all statements that change rows.
+    init(
+        _ conditions: [[SQLScript.Token]] = [], and checks: [[SQLScript.Token]] = [],
+        among tokens: [SQLScript.Token] = []
+    ) {
         written = Set(tokens.compactMap(\.literal)).subtracting(conditions.joined().compactMap(\.literal))
-        for condition in conditions {
+        for condition in conditions + checks {
             for (position, token) in condition.enumerated() where token.literal == nil && token.isName {
                 var known = literals[token.name] ?? []
                 for value in [condition[position...], condition[..<position]].joined().lazy.compactMap(

@@ -1,0 +1,53 @@
+import TestSupport
+import Testing
+
+@testable import MigrationTools
+
+@Suite("A review of rows that a new CHECK refuses", .timed)
+struct NewCheckTests {
+    private static let note =
+        "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT NOT NULL, size INTEGER NOT NULL);"
+
+    private static func rebuild(_ title: String, _ size: String, _ insertion: String = "INSERT") -> String {
+        """
+        CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT NOT NULL \(title), size INTEGER NOT NULL \(size), mood TEXT);
+        \(insertion) INTO n(id, title, size) SELECT id, title, size FROM note; DROP TABLE note; ALTER TABLE n RENAME TO note;
+        """
+    }
+
+    @Test(
+        "finds rows with a value that only the constraint names, or a longer one",
+        arguments: [
+            ("CHECK (length(title) <= 200)", ""), ("CHECK (title <> 'draft')", ""),
+            ("", "CHECK (size <> 17)"),
+            ("", "CHECK (size BETWEEN 0 AND 90000)"),
+        ])
+    func refused(title: String, size: String) throws {
+        #expect(
+            try ReviewedMigrations(Self.rebuild(title, size, "INSERT OR IGNORE"), after: Self.note).rules == [
+                "2 lost-rows"
+            ])
+        let found = try ReviewedMigrations(Self.rebuild(title, size), after: Self.note).rules
+        #expect(found == ["2 new-check"])
+    }
+
+    @Test("finds them in a redefinition")
+    func redefined() throws {
+        let sql = """
+            -- migrations: redefine
+            CREATE TABLE note(
+                id INTEGER PRIMARY KEY, title TEXT NOT NULL CHECK (length(title) <= 200), size INTEGER NOT NULL);
+            """
+        #expect(try ReviewedMigrations(sql, after: Self.note).rules == ["2 new-check"])
+    }
+
+    @Test("finds nothing if the file corrects such rows, or the constraint was there before")
+    func corrected() throws {
+        let check = "CHECK (title <> 'draft')"
+        let old = Self.note.replacing("title TEXT NOT NULL", with: "title TEXT NOT NULL \(check)")
+        #expect(try ReviewedMigrations(Self.rebuild(check, ""), after: old).findings == [])
+        let correction = "UPDATE note SET title = 'draft!' WHERE title = 'draft';"
+        let sql = "\(correction)\n\(Self.rebuild(check, ""))"
+        #expect(try ReviewedMigrations(sql, after: Self.note).findings == [])
+    }
+}
