@@ -23,7 +23,7 @@ struct LossReview {
 
     private mutating func report(_ rule: ReviewRule, _ statement: ScriptOutline.Statement?, _ problem: String)
     {
-        let remedy = rule == .lostRows ? " \(rule.remedy)" : ""
+        let remedy = [.lostRows, .changedValues].contains(rule) ? " \(rule.remedy)" : ""
         findings.append(
             ReviewFinding(
                 file: outline.script.fileName, line: statement?.line ?? 1, rule: rule, problem: problem,
@@ -78,7 +78,7 @@ struct LossReview {
         } else {
             report(
                 .dropTable, drop,
-                "Table \(name.text.quoted) is dropped: of \(loss.count.counting("generated row")), \(loss.rows) are lost."
+                "Table \(name.text.quoted) is dropped: of \(loss.count.counting("generated row")), \(loss.lostRows) are lost."
             )
         }
     }
@@ -100,10 +100,24 @@ struct LossReview {
             if let drop, let name = drop.dropped("TABLE") { explainValues(loss, dropping: name, drop) }
             return
         }
+        explainCut(loss, table)
         for (column, count) in loss.columns.sorted(by: { $0.key < $1.key })
         where table.column(named: ScriptRenames(outline).column(column, of: loss.table)) == nil {
             explain(column, count, of: loss, names)
         }
+    }
+
+    /// Explains what is cut off of texts that stay in their column.
+    private mutating func explainCut(_ loss: LossTrial.Loss, _ table: TableLayout) {
+        guard case .long(let column, let length) = loss.kind,
+            table.column(named: ScriptRenames(outline).column(column, of: loss.table)) != nil
+        else { return }
+        report(
+            .changedValues, outline.cuts.first { $0.column == column && $0.length == length }?.statement,
+            """
+            Column \(column.text.quoted) of table \(loss.table.text.quoted) loses values: texts of more than \(length) characters \
+            are cut.
+            """)
     }
 
     private mutating func explain(
@@ -111,7 +125,7 @@ struct LossReview {
     ) {
         let present = loss.count - loss.rows
         let part =
-            loss.nullColumn.map { " where \($0)" }
+            loss.condition.map { " where \($0)" }
             ?? (count < present ? " in \(count) of \(present.counting("generated row"))" : "")
         let columns = [column, ScriptRenames(outline).column(column, of: loss.table)]
         let statement = outline.statements.last { statement in
@@ -141,19 +155,29 @@ struct LossReview {
             .dropTable, drop,
             """
             Table \(name.text.quoted) is dropped: the values of \(columns.count == 1 ? "column" : "columns") \
-            \(columns.asList) are lost\(loss.nullColumn.map { " where \($0)" } ?? "").
+            \(columns.asList) are lost\(loss.condition.map { " where \($0)" } ?? "").
             """)
     }
 }
 
 extension LossTrial.Loss {
     /// The condition of the rows that lose it, as in "`last` is NULL"; nil if that is none.
-    fileprivate var nullColumn: String? {
-        if case .null(let column, _, _) = kind { "\(column.text.quoted) is NULL" } else { nil }
+    fileprivate var condition: String? {
+        switch kind {
+        case .null(let column, _, _): "\(column.text.quoted) is NULL"
+        case .long(let column, let length): "\(column.text.quoted) has more than \(length) characters"
+        default: nil
+        }
     }
 
+    /// The number of lost rows; of a great many, only a few are tried.
+    fileprivate var lostRows: String { if case .many = kind { "some" } else { "\(rows)" } }
+
     /// As in `of 8 generated rows, it keeps 5`.
-    fileprivate var keptRows: String { "of \(count.counting("generated row")), it keeps \(count - rows)" }
+    fileprivate var keptRows: String {
+        let all = "of \(count.counting("generated row"))"
+        return if case .many = kind { "\(all), some are lost" } else { "\(all), it keeps \(count - rows)" }
+    }
 }
 
 extension ScriptOutline {

@@ -73,6 +73,8 @@ struct LossTrial {
         /// The tables that accepted none.
         var refusals: [TableFilling.Refusal] = []
         var losses: [Loss] = []
+        /// False if the migration fails over more rows than its statements copy, or takes too many steps.
+        var hasTriedLimit = true
         /// The failure over two spellings of one text in a unique column.
         var clash: MigrationError?
     }
@@ -116,7 +118,7 @@ struct LossTrial {
     /// - Throws: The error over rows as the schema suggests them, if the migration fails with every kind of values;
     ///   `StepLimit.Reached`.
     func judge(only known: Loss? = nil) throws -> Judgement {
-        let rows = try GeneratedRows(for: tables, layouts, in: database)
+        let rows = try GeneratedRows(for: tables, layouts, in: database, count: kinds.rowsPerTable)
         // A migration may refuse nulls and repeated values, and run over rows without any.
         let surprising = kinds.count > 1 ? try? judge(rows, isSurprising: true, only: known) : nil
         return try surprising ?? judge(rows, isSurprising: false, only: known)
@@ -166,6 +168,11 @@ struct LossTrial {
             ).filter { !certain.contains($0.table) }
             judgement.losses += try lostBesideNulls(
                 rows, among: best.kind, besides: judgement.losses + best.losses, chance)
+            judgement.losses += try lostBeyondLengths(
+                rows, besides: judgement.losses + best.losses, chance)
+            let beyondLimit = try lostBeyondLimit(besides: judgement.losses, chance)
+            judgement.losses += beyondLimit ?? []
+            judgement.hasTriedLimit = beyondLimit != nil
             judgement.clash = try clash(over: rows)
             return judgement
         }
@@ -271,6 +278,48 @@ struct LossTrial {
             }
         }
         return losses
+    }
+
+    /// Returns the values that are lost if they are longer than the text which a statement copies of them.
+    private func lostBeyondLengths(
+        _ rows: GeneratedRows, besides known: [Loss], _ chance: [SQLName: Set<Int>]?
+    ) throws -> [Loss] {
+        guard kinds.count > 1 else { return [] }
+        return try outline.cuts.reduce(into: []) { all, cut in
+            let kind = GeneratedRows.Kind.long(cut.column, cut.length)
+            let changed = rows.of(kind, naming: SQLLiterals([]), deciding: ConditionValues())
+            let wanted = rows.tables.filter { rows.differs(from: changed, in: $0.name) }.map {
+                Loss(table: $0.name, count: $0.rows.count, columns: [cut.column: $0.rows.count])
+            }
+            guard !wanted.isEmpty, let found = try losses(over: changed, .rowsAndValues, only: wanted, chance)
+            else { return }
+            all += found.map { $0.without(known + all, as: kind) }.filter { !$0.columns.isEmpty }
+        }
+    }
+
+    /// Returns the rows that are lost if a table has more of them than a statement copies; nil if that cannot be found out.
+    private func lostBeyondLimit(besides known: [Loss], _ chance: [SQLName: Set<Int>]?) throws -> [Loss]? {
+        guard kinds.count > 1, let bound = outline.rowBound else { return [] }
+        let kind = GeneratedRows.Kind.many(bound + GeneratedRows.rowsPerTable)
+        let rows = try GeneratedRows(for: tables, layouts, in: database, count: [kind].rowsPerTable)
+        // With so many rows, a join may take too many steps that a few rows allow.
+        let found = try? losses(over: rows, .rows, only: nil, chance)
+        return found?.map { $0.without(known, as: kind) }.filter { $0.rows > 0 }
+    }
+
+    /// Returns what is lost of some rows; nil if the migration fails over them.
+    private func losses(
+        over rows: GeneratedRows, _ subject: Kind.Subject, only wanted: [Loss]?,
+        _ chance: [SQLName: Set<Int>]?
+    ) throws -> [Loss]? {
+        do {
+            return try Kind(self, rows, subject, only: wanted, chance?.isEmpty == true ? nil : chance)
+                .judgement.losses
+        } catch let error as StepLimit.Reached {
+            throw error
+        } catch {
+            return nil
+        }
     }
 
     /// Returns the kinds of rows in which one column is null, if the file copies or changes rows and may drop what it has copied.
@@ -459,13 +508,17 @@ private struct Kind {
         let all = referring ?? rows
         let base = try referring.map { try outcome(over: $0) } ?? base
         guard let base else { return [] }
-        let tried = judged(of: table).filter { referring == nil || $0 > 0 }
+        let judged = judged(of: table)
+        let isSample = judged.count > 2 * GeneratedRows.rowsPerTable
+        // A limit leaves out the first rows or the last.
+        let some = isSample ? judged.prefix(4) + judged.suffix(4) : judged[...]
+        let tried = some.filter { referring == nil || $0 > 0 }
         let without = try tried.map { try outcome(over: all.leavingOut($0, of: table.name)) }
         let lost = zip(tried, without).filter { row, found in
             found != nil
                 && (found == base || zip(tried, without).contains { $1 == found && table.differ($0, row) })
         }.map(\.0)
-        guard lost.count == tried.count, !tried.isEmpty, null == nil else { return Set(lost) }
+        guard lost.count == tried.count, !tried.isEmpty, !isSample, null == nil else { return Set(lost) }
         // The row to which the others refer cannot be left out, and may be there for that reason.
         if referring != nil, var first = all.table(table.name) {
             first.rows = Array(first.rows.prefix(1))
@@ -535,6 +588,13 @@ private struct Kind {
         guard !changed.isEmpty, let found = try outcome(over: all) else { return nil }
         if found == base { return changed }
         return base.differs(from: found, inEachOf: changed, of: table) ? [] : nil
+    }
+}
+
+extension [GeneratedRows.Kind] {
+    /// The number of rows of a table.
+    fileprivate var rowsPerTable: Int {
+        if case .many(let count) = first { count } else { GeneratedRows.rowsPerTable }
     }
 }
 

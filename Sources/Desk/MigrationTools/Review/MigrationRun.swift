@@ -196,6 +196,9 @@ struct MigrationRun {
                     judged.lazy.compactMap { try? $0.answers() }.first
                 }
             }
+            if losses.losses.isEmpty {
+                problems += outline.untriedBounds(losses.hasTriedLimit).map { untried($0, outline) }
+            }
             if let clash = losses.clash.flatMap({ self.clash($0, outline) }),
                 !problems.contains(where: { $0.rule == clash.rule })
             {
@@ -377,6 +380,17 @@ struct MigrationRun {
                 : "Every generated row meets the WHERE, so nothing shows what the statement leaves out."
             return undecided(index, outline, problem)
         }
+    }
+
+    private func untried(
+        _ bound: (statement: ScriptOutline.Statement, count: Int), _ outline: ScriptOutline
+    ) -> ReviewFinding {
+        finding(
+            .untried, outline, bound.statement.line,
+            """
+            It copies at most \(bound.count.counting("row")), and no table was given as many, so nothing shows what the statement \
+            leaves out. \(ReviewRule.stepLimit.remedy)
+            """)
     }
 
     private func undecided(_ index: Int, _ outline: ScriptOutline, _ problem: String) -> ReviewFinding {

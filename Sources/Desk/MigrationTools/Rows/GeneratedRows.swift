@@ -66,6 +66,10 @@ package struct GeneratedRows {
         case shared([[Column]])
         /// Foreign keys that are null in some rows, wherever they may be.
         case withoutParents
+        /// A great many rows, with more than a statement copies.
+        case many(Int)
+        /// Texts that differ only after so many characters.
+        case long(SQLName, Int)
         /// A column that is null in two rows.
         case null(SQLName, of: SQLName, among: Kind)
 
@@ -78,15 +82,21 @@ package struct GeneratedRows {
 
     package static let rowsPerTable = 8
 
+    /// The most rows of a table where a statement copies a number of rows.
+    static let mostRows = 2_000
+
     package private(set) var tables: [Table]
     /// The tables that have no rows because none was accepted.
     private(set) var refusals: [TableFilling.Refusal]
 
     /// Generates rows for tables of a database, which stays as it is.
     ///
-    /// - Parameter layouts: those of the tables, each after those that it refers to; nil to read them.
+    /// - Parameters:
+    ///   - layouts: those of the tables, each after those that it refers to; nil to read them.
+    ///   - count: the number of rows of a table.
     package init(
-        for names: Set<SQLName>, _ layouts: [TableLayout]? = nil, in database: DatabaseQueue
+        for names: Set<SQLName>, _ layouts: [TableLayout]? = nil, in database: DatabaseQueue,
+        count: Int = rowsPerTable
     ) throws {
         let copy = try database.configuration.scratchDatabase()
         defer { try? copy.close() }
@@ -99,7 +109,7 @@ package struct GeneratedRows {
             let layouts = try layouts ?? TableLayout.fetchAll(db, of: names)
             let before = try layouts.map { try Self.rows(db, $0.name, $0.columns.map(\.name)) }
             let refusals = try TableFilling.fill(
-                layouts, rowsPerTable: Self.rowsPerTable, seed: 1, style: .paired, db)
+                layouts, rowsPerTable: count, seed: 1, style: .paired, db)
             let parents = Set(
                 layouts.flatMap(\.references).flatMap { key in
                     key.parentColumns.map { [key.parent, $0] }
@@ -184,6 +194,7 @@ package struct GeneratedRows {
         case .keys: renamed(conditions)
         case .shared(let groups): groups.reduce(self) { $0.sharing($1) }
         case .withoutParents: withoutParents
+        case .long(let column, let length): lengthened(column, by: length)
         case .null(let column, let table, let others):
             of(others, naming: literals).null(in: column, of: table)
         default: of(kind, naming: literals)
@@ -315,6 +326,20 @@ package struct GeneratedRows {
                 for row in [1, 2, 3 + place] where row < table.rows.count - 2 {
                     for column in key { table.rows[row][column] = .null }
                 }
+            }
+        }
+    }
+
+    /// Returns the rows with longer texts in the columns of a name, of which neither the beginning nor the end tells them apart.
+    private func lengthened(_ column: SQLName, by length: Int) -> GeneratedRows {
+        let filling = String(repeating: "x", count: length)
+        return mapTables { table in
+            guard let position = table.columns.firstIndex(of: column), table.kinds[position] == .text else {
+                return
+            }
+            for row in table.rows.indices {
+                guard let text = String.fromDatabaseValue(table.rows[row][position]) else { continue }
+                table.rows[row][position] = (filling + text + filling).databaseValue
             }
         }
     }
