@@ -6,8 +6,8 @@ extension Rehearsal {
 
     /// The losses that a test should reject, one sentence each.
     ///
-    /// A loss is a table that lost rows, a column in which values became null or refer to other rows, a foreign key
-    /// that more rows violate than before, or an `AUTOINCREMENT` sequence that went back.
+    /// A loss is a table that lost rows, a column in which values became null or refer to other rows, or that is gone with values
+    /// which no new column has, a foreign key that more rows violate than before, or an `AUTOINCREMENT` sequence that went back.
     ///
     /// ```swift
     /// let rehearsal = try schema.rehearse(path: "library.sqlite")
@@ -29,7 +29,7 @@ extension Rehearsal {
         let lost = values.filter { $0.lost > 0 || $0.refersToOtherRows }.map {
             "column \("\($0.table).\($0.column)".quoted) has changed: \($0.sentence)"
         }
-        return fewer + lost + orphans + lostSequences
+        return fewer + lostColumns + lost + orphans + lostSequences
     }
 
     /// Returns the summary with the database's name, in colour on a terminal.

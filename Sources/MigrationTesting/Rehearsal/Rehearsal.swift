@@ -23,7 +23,7 @@ public struct Rehearsal: Sendable {
 
     /// The number of rows of a table.
     public struct RowCount: Sendable, Hashable {
-        /// The table's name.
+        /// The table's name, before a rename.
         public let table: String
         /// The number before; nil if the table did not exist.
         public let before: Int?
@@ -33,9 +33,9 @@ public struct Rehearsal: Sendable {
 
     /// Rows that refer to missing rows.
     public struct Violation: Sendable, Hashable {
-        /// The table whose rows refer to others.
+        /// The table whose rows refer to others, after a rename.
         public let table: String
-        /// The table that lacks the rows.
+        /// The table that lacks the rows, after a rename.
         public let parent: String
         /// The number of such rows before.
         public let before: Int
@@ -95,6 +95,8 @@ public struct Rehearsal: Sendable {
     package let schema: SchemaDifference
     /// The tables that may give the ids of deleted rows again, a sentence each.
     package let lostSequences: [String]
+    /// The columns that are gone, with values that no new column has, a sentence each.
+    package let lostColumns: [String]
     /// The number of rows in each table, by name.
     public let rows: [RowCount]
     /// The columns whose values changed, by table.
@@ -161,9 +163,9 @@ extension Rehearsal {
         let after = try copy.read(Inventory.init)
         undone = runs.flatMap(\.undone)
         steps = runs.flatMap(\.steps)
-        let scripts = runs.flatMap(\.scripts)
+        let renames = ScriptRenames(runs.flatMap(\.scripts))
         let newValues = try copy.read { try DatabaseValues($0, keepingValues: keepsValues) }
-        let comparison = ValueComparison(from: oldValues, to: newValues, ScriptRenames(scripts))
+        let comparison = ValueComparison(from: oldValues, to: newValues, renames)
         values = comparison.changes.map { change in
             ValueChange(
                 table: change.table.text, column: change.column.text, rows: change.compared,
@@ -172,12 +174,22 @@ extension Rehearsal {
                 example: comparison.example(of: change)?.sentence)
         }.sorted { ($0.table, $0.column) < ($1.table, $1.column) }
         schema = before.schema.difference(to: after.schema)
-        rows = Set(after.rows.keys).union(before.rows.keys).sorted().map {
-            RowCount(table: $0.text, before: before.rows[$0], after: after.rows[$0])
+        lostColumns = comparison.lostColumns.map {
+            "column \("\($0.table.text).\($0.column.text)".quoted) is gone, and had \($0.values.counting("value"))"
         }
-        violations = Set(after.orphans.keys).union(before.orphans.keys).sorted().map {
+        func name(_ table: SQLName) -> SQLName {
+            renames.table(table).flatMap { after.rows[$0] == nil ? nil : $0 } ?? table
+        }
+        let old = before.rows.map { RowCount(table: $0.text, before: $1, after: after.rows[name($0)]) }
+        let new = Set(after.rows.keys).subtracting(before.rows.keys.map(name))
+            .map { RowCount(table: $0.text, before: nil, after: after.rows[$0]) }
+        rows = (old + new).sorted { SQLName($0.table) < SQLName($1.table) }
+        let orphans = Dictionary(
+            before.orphans.map { (Inventory.Key(table: name($0.table), parent: name($0.parent)), $1) },
+            uniquingKeysWith: +)
+        violations = Set(after.orphans.keys).union(orphans.keys).sorted().map {
             Violation(
-                table: $0.table.text, parent: $0.parent.text, before: before.orphans[$0, default: 0],
+                table: $0.table.text, parent: $0.parent.text, before: orphans[$0, default: 0],
                 after: after.orphans[$0, default: 0])
         }
         lostSequences = after.lostSequences(since: before).map {

@@ -131,6 +131,58 @@ struct RehearsalTests {
 
 @Suite("A rehearsal of a database file", .timed)
 struct FileRehearsalTests {
+    /// Returns the losses of a migration of books, of which one refers to no shelf.
+    private func rehearsal(_ sql: String) throws -> Rehearsal {
+        let first = """
+            CREATE TABLE shelf(id INTEGER PRIMARY KEY);
+            CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, mood TEXT, shelf INTEGER REFERENCES shelf(id));
+            INSERT INTO book VALUES (1, 'Emma', 'calm', NULL), (2, 'Ulysses', NULL, 7);
+            """
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "a", sql: "-- migrations: foreign-keys=unchecked\n\(first)"),
+            SQLMigration(version: 2, name: "b", sql: sql),
+        ])
+        let queue = try DatabaseQueue()
+        try schema.migrate(queue, upTo: 1)
+        return try schema.rehearse(queue)
+    }
+
+    @Test(
+        "finds the values of a column that is gone, unless a new column has them",
+        arguments: [
+            ("ALTER TABLE book DROP COLUMN mood;", ["column `book.mood` is gone, and had 1 value"]),
+            (
+                "ALTER TABLE book RENAME TO item; ALTER TABLE item DROP COLUMN title;",
+                ["column `book.title` is gone, and had 2 values"]
+            ),
+            (
+                "UPDATE book SET mood = NULL; ALTER TABLE book DROP COLUMN mood;",
+                ["column `book.mood` is gone, and had 1 value"]
+            ),
+            ("ALTER TABLE book RENAME COLUMN mood TO tone;", []),
+            ("CREATE TABLE mood AS SELECT id, mood FROM book; ALTER TABLE book DROP COLUMN mood;", []),
+            (
+                "ALTER TABLE book ADD COLUMN tone TEXT; UPDATE book SET tone = mood; ALTER TABLE book DROP COLUMN mood;",
+                []
+            ),
+        ])
+    func goneColumn(sql: String, losses: [String]) throws {
+        #expect(try rehearsal(sql).losses == losses)
+    }
+
+    @Test("finds no loss in a table that has another name")
+    func renamedTable() throws {
+        let rehearsal = try rehearsal("ALTER TABLE book RENAME TO item; ALTER TABLE shelf RENAME TO board;")
+        #expect(rehearsal.losses == [])
+        #expect(rehearsal.rows.first { $0.table == "book" }?.after == 2)
+        #expect(
+            rehearsal.violations.map { "\($0.table) \($0.parent) \($0.before) \($0.after)" } == [
+                "item board 1 1"
+            ])
+        let fewer = try self.rehearsal("ALTER TABLE book RENAME TO item; DELETE FROM item WHERE id = 1;")
+        #expect(fewer.losses == ["table `book` has 1 row, and had 2"])
+    }
+
     private static let migrations = [
         SQLMigration(
             version: 1, name: "a", sql: "CREATE TABLE a(x); CREATE TABLE b(x); INSERT INTO a VALUES (1), (2);"

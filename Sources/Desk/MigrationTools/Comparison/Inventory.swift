@@ -21,6 +21,8 @@ package struct Inventory: Sendable {
         /// The table that is referred to.
         package let parent: SQLName
 
+        package init(table: SQLName, parent: SQLName) { (self.table, self.parent) = (table, parent) }
+
         package static func < (one: Key, other: Key) -> Bool {
             (one.table, one.parent) < (other.table, other.parent)
         }

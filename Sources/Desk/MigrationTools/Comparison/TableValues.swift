@@ -33,6 +33,9 @@ struct TableValues: Sendable {
 
     func meaning(_ row: Int, _ column: Int) -> Int { meanings[row * columns.count + column] }
 
+    /// Returns the numbers of a column's values, without nulls.
+    func values(of column: Int) -> [Int] { (0..<count).map { meaning($0, column) }.filter { $0 != 0 } }
+
     /// Returns a number for the values of a row in some columns; nil if one of them is null.
     func key(_ row: Int, _ columns: [Int]) -> Int? {
         if columns.count == 1 {

@@ -27,6 +27,15 @@ package struct ValueComparison: Sendable {
         package var count: Int { rows.count }
     }
 
+    /// A column that is gone, with values that no new column has.
+    package struct LostColumn: Sendable {
+        /// The table's name before.
+        package let table: SQLName
+        package let column: SQLName
+        /// The number of rows in which the column had a value.
+        package let values: Int
+    }
+
     /// A table before and after a migration.
     struct Pair: Sendable {
         let old: TableValues
@@ -42,6 +51,8 @@ package struct ValueComparison: Sendable {
     private(set) var pairs: [Pair] = []
     /// The changed columns, by table and column.
     package private(set) var changes: [Change] = []
+    /// The columns that tables have lost, by table and column.
+    package private(set) var lostColumns: [LostColumn] = []
 
     /// Compares the values before and after migrations that rename as they do.
     package init(from before: DatabaseValues, to after: DatabaseValues, _ renames: ScriptRenames) {
@@ -74,6 +85,27 @@ package struct ValueComparison: Sendable {
             return pair
         }
         changes = pairs.flatMap { pair in pair.columns.compactMap { Self.change(of: $0, in: pair) } }
+        lostColumns = lostColumns(after)
+    }
+
+    private func lostColumns(_ after: DatabaseValues) -> [LostColumn] {
+        let gone = pairs.flatMap { pair -> [(pair: Pair, column: Int, values: [Int])] in
+            pair.old.layout.columns.indices.filter { position in
+                !pair.columns.contains { $0.old == position }
+            }.map { (pair, $0, pair.old.values(of: $0)) }
+        }.filter { !$0.values.isEmpty }
+        guard !gone.isEmpty else { return [] }
+        let new = after.tables.flatMap { table -> [Set<Int>] in
+            let pair = pairs.first { $0.stored.layout.name == table.layout.name }
+            return table.columns.indices.filter { position in
+                pair?.columns.contains { $0.new == position } != true
+            }.map { Set(table.values(of: $0)) }
+        }
+        return gone.filter { column in !new.contains { $0.isSuperset(of: column.values) } }.map {
+            LostColumn(
+                table: $0.pair.old.layout.name, column: $0.pair.old.columns[$0.column],
+                values: $0.values.count)
+        }.sorted { ($0.table, $0.column) < ($1.table, $1.column) }
     }
 
     /// A number that means no value.

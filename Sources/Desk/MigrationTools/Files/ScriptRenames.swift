@@ -43,7 +43,7 @@ package struct ScriptRenames: Sendable {
     }
 
     /// Returns the name of a table after the scripts; nil if they drop it.
-    func table(_ name: SQLName) -> SQLName? { tables[name] ?? name }
+    package func table(_ name: SQLName) -> SQLName? { tables[name] ?? name }
 
     /// Returns the name of a table's column after the scripts.
     func column(_ name: SQLName, of table: SQLName) -> SQLName {
