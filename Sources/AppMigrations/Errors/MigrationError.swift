@@ -77,6 +77,8 @@ public struct MigrationError: Error, Sendable {
         case refusedStatement
         /// The table `schema_migrations` is malformed.
         case ledger
+        /// An adoption was not told which version something means that another library has left in the database.
+        case unknownMeaning
     }
 
     /// The single mistakes, where the error reports several together.

@@ -111,9 +111,11 @@ public struct SchemaAdoption: Sendable {
         _ key: Key, in versions: [Key: SchemaVersion], of source: String
     ) throws -> SchemaVersion {
         guard let version = versions[key] else {
-            throw MigrationError(
+            var error = MigrationError(
                 .undecided, "\(source) \(key), which has no version.",
                 remedy: "Pass the version that it means to the adoption. Nothing was changed.")
+            error.detail = .unknownMeaning
+            throw error
         }
         return version
     }
@@ -122,11 +124,13 @@ public struct SchemaAdoption: Sendable {
 extension MigrationError {
     /// Creates the error for a database that a newer app has migrated, by what another library has left there.
     package static func newer(_ problem: String) -> MigrationError {
-        MigrationError(
+        var error = MigrationError(
             .newerThanThisProcess, problem,
             remedy: """
                 If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
                 the adoption. Nothing was changed.
                 """)
+        error.detail = .unknownMeaning
+        return error
     }
 }

@@ -201,10 +201,17 @@ struct AdoptCommand: ParsableCommand {
         } catch let error as MigrationError where [.undecided, .newerThanThisProcess].contains(error.code) {
             // Other commands advise this command for such a database.
             guard from != .version else { throw Failure(error.diagnostic) }
-            throw Failure(
-                at: error.diagnostic.place, error.diagnostic.problem,
-                remedy: error.diagnostic.remedy.replacing(
-                    "ass the version that it means to the adoption", with: "ass its version as a --map"))
+            let remedy =
+                switch (error.detail, error.code) {
+                case (.unknownMeaning, .newerThanThisProcess):
+                    """
+                    If a newer version of the app has migrated the database, update the app. If not, pass its version as a \
+                    --map. Nothing was changed.
+                    """
+                case (.unknownMeaning, _): "Pass its version as a --map. Nothing was changed."
+                default: error.diagnostic.remedy
+                }
+            throw Failure(at: error.diagnostic.place, error.diagnostic.problem, remedy: remedy)
         }
     }
 }
