@@ -155,7 +155,7 @@ struct DatabaseMigratorMatrixTests {
         let rehearsal = try migrator.rehearse(queue)
         #expect(rehearsal.steps.map(\.name) == ["moveDrafts", "rename"])
         #expect(rehearsal.losses == ["table `draft` is gone, and had 3 rows"])
-        #expect(rehearsal.rows.map(\.table) == ["book", "draft", "work"])
+        #expect(rehearsal.rows.map(\.table) == ["book", "draft"])
         #expect(try migrator.rehearse(queue, upTo: "moveDrafts").steps.map(\.version) == [3])
         #expect(try queue.read(migrator.appliedMigrations) == ["createBook", "createDraft"])
         let error = try #require(throws: MigrationError.self) {
