@@ -10,6 +10,9 @@ struct ConditionValues {
     /// The texts and the numbers that the conditions name, those nearest to the name first.
     private var literals: [SQLName: [DatabaseValue]] = [:]
 
+    /// Those that new constraints name; a key with one is too rare.
+    private var limits: [SQLName: [DatabaseValue]] = [:]
+
     /// The literals that statements write: rows that have one already would become like those that get it.
     private var written: Set<DatabaseValue> = []
 
@@ -23,19 +26,26 @@ struct ConditionValues {
         among tokens: [SQLScript.Token] = []
     ) {
         written = Set(tokens.compactMap(\.literal)).subtracting(conditions.joined().compactMap(\.literal))
-        for condition in conditions + checks {
+        literals = Self.literals(conditions)
+        limits = Self.literals(checks)
+    }
+
+    private static func literals(_ conditions: [[SQLScript.Token]]) -> [SQLName: [DatabaseValue]] {
+        var literals: [SQLName: [DatabaseValue]] = [:]
+        for condition in conditions {
             for (position, token) in condition.enumerated() where token.literal == nil && token.isName {
                 var known = literals[token.name] ?? []
                 for value in [condition[position...], condition[..<position]].joined().lazy.compactMap(
                     \.literal)
                 where !known.contains(value)
-                    && known.count(where: { $0.isText == value.isText }) < Self.mostLiterals
+                    && known.count(where: { $0.isText == value.isText }) < mostLiterals
                 {
                     known.append(value)
                 }
                 literals[token.name] = known
             }
         }
+        return literals
     }
 
     var isEmpty: Bool { literals.isEmpty }
@@ -47,7 +57,9 @@ struct ConditionValues {
         to columns: [(position: Int, name: SQLName, kind: GeneratedValue, isUnique: Bool)]
     ) -> [Assignment] {
         let named = columns.compactMap { column in
-            literals[column.name].map { named in
+            let limits = column.isUnique ? nil : limits[column.name]
+            return (literals[column.name] ?? limits).map { known in
+                let named = known + (limits ?? []).filter { !known.contains($0) }
                 let values = column.kind.values(near: named, column.isUnique)
                 return (column.position, values.filter { !written.contains($0) })
             }
