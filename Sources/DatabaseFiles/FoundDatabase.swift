@@ -79,7 +79,7 @@ public struct FoundDatabase: Sendable {
     }
 
     private static func schemaVersion(_ db: Database) throws -> String? {
-        try Ledger(db).currentVersion.map { "\($0)" } ?? GRDBHistory(db).identifiers.last
+        try Ledger.unlessForeign(db)?.currentVersion.map { "\($0)" } ?? GRDBHistory(db).identifiers.last
     }
 
     /// The app's tables, without those of migrators.

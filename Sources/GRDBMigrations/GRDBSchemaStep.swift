@@ -57,6 +57,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// line of versions.
     private func filesOfNewerBuild(_ db: Database) throws -> [AppliedMigration] {
         let newer = try SQLiteStore.seenVersions(db)[line, default: []].map(\.version).filter { $0 > app }
+        // Without details, no app version is known, and the ledger may be another tool's.
+        guard try !newer.isEmpty && db.hasTable(OwnTables.details) else { return [] }
         return try AppliedMigration.fetchAll(db).filter { migration in
             migration.wasRun && !removed.contains(migration.title)
                 && newer.contains { $0 == migration.appVersion }

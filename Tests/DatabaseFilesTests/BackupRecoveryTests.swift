@@ -53,6 +53,22 @@ struct BackupRecoveryTests {
         #expect(!found.isEmpty)
     }
 
+    @Test("are counted although another tool has made the table `schema_migrations`")
+    func otherLedger() throws {
+        let name = try #require(try backups.fileNames.first { $0.hasSuffix(".backup") })
+        let copy = try DatabaseQueue(path: backups.file(name).path)
+        try copy.execute(
+            """
+            DROP TABLE schema_migrations; DROP TABLE schema_migrations_details;
+            CREATE TABLE schema_migrations(version TEXT); INSERT INTO schema_migrations VALUES ('001_init')
+            """)
+        try copy.close()
+        let found = try #require(try file.foundBackups(in: backups.url).first)
+        #expect(found.rowCounts == ["note": 40, "folder": 4])
+        #expect(found.schemaVersion == nil)
+        #expect(found.problem == nil)
+    }
+
     @Test("say why they cannot be read")
     func unreadable() throws {
         let name = try #require(try backups.fileNames.first { $0.hasSuffix(".backup") })

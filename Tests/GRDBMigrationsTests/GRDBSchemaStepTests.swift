@@ -151,6 +151,28 @@ struct GRDBSchemaStepTests {
     }
 
     @Test(
+        "runs beside a table `schema_migrations` of another tool, which counts as one of the app's",
+        arguments: [
+            ("name TEXT PRIMARY KEY", "'001'"), ("version TEXT PRIMARY KEY", "'001'"),
+            ("version uint64, dirty bool", "1, 1"),
+        ], [true, false])
+    func otherLedger(table: (String, String), isAlone: Bool) throws {
+        let (columns, values) = table
+        if !isAlone { try migrator().migrate(database, upTo: "v1") }
+        try database.execute("CREATE TABLE schema_migrations(\(columns))")
+        try database.execute("INSERT INTO schema_migrations VALUES (\(values))")
+        let undecided = try app.manager("2.0")
+        undecided.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
+        #expect(try #require(throws: MigrationError.self) { try undecided.migrate() }.code == .undecided)
+        let all = isAlone ? ["v1", "v2", "v3"] : ["v2", "v3"]
+        for (version, applied) in [("2.0", [all]), ("2.0", []), ("1.0", [])] {
+            let manager = try app.manager(version, adopting: .databaseHasTables(database, means: "1.0"))
+            manager.whenMigratingToVersion(migrate: migrator(), in: database)
+            #expect(try manager.migrate().schemaSteps.map(\.schemaVersions) == applied)
+        }
+    }
+
+    @Test(
         "notices that another process creates the table of migrations while it looks for it", arguments: 1...6
     )
     func simultaneous(statement: Int) throws {

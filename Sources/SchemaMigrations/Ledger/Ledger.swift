@@ -83,6 +83,19 @@ package struct Ledger: Sendable {
         self.isNamed = isNamed
     }
 
+    /// Reads the ledger; returns nil if the table is another tool's or the app's own, and only looks like one by its name.
+    ///
+    /// A `SchemaMigrator` refuses such a table; nobody else needs to understand it. One with details is this package's, and has
+    /// to be whole.
+    package static func unlessForeign(_ db: Database) throws -> Ledger? {
+        do {
+            return try Ledger(db)
+        } catch let error as MigrationError {
+            if try db.hasTable(OwnTables.details) { throw error }
+            return nil
+        }
+    }
+
     /// Creates a ledger from its versions, without a floor or with one that does not matter.
     init(versions: [SchemaVersion]) {
         self.init(exists: true, applied: Set(versions), floor: nil)
@@ -174,7 +187,9 @@ package struct Ledger: Sendable {
         MigrationError(
             .databaseFailed, "The table schema_migrations \(problem)",
             remedy: """
-                It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration.
+                It was left as it is. If another tool or the app itself made it, let the app look for that tool's columns before \
+                it migrates, rename the table if it has them, and return the version of the tables from `adopting`. If not, fix \
+                it by hand: it needs a column `version`, with an integer for each migration.
                 """,
             underlyingError: error
         ).about(.ledger)
@@ -189,6 +204,7 @@ package struct Ledger: Sendable {
                 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                 """)
         return try names.contains { try !OwnTables.contains($0) && !isUnusedLedger($0, db) }
+            || names.contains(SQLName(OwnTables.ledger)) && unlessForeign(db) == nil
     }
 
     /// Returns true if a table is that of another migrator which has not applied its first migration.

@@ -69,7 +69,8 @@ extension SQLiteStore: MigrationPlace {
 
     /// Returns the evidence in a database that has no record of the manager.
     private func evidence(_ schemaSteps: [any SchemaStepWork], _ db: Database) throws -> Evidence {
-        if try Ledger(db).exists { return .ledgerOnly }
+        // A `SchemaMigrator` among the steps has refused another tool's ledger in `look`.
+        if try Ledger.unlessForeign(db)?.exists == true { return .ledgerOnly }
         guard try Ledger.hasOtherTables(db) else { return .empty }
         if try db.hasTable(OwnTables.ofGRDB) { return .ledgerOnly }
         // A migrator that could not find out which migrations the tables hold has refused them in `pending`.

@@ -146,10 +146,40 @@ struct BadDatabaseTests {
         #expect(
             error.description == """
                 The table schema_migrations takes no version: NOT NULL constraint failed: schema_migrations.dirty. \
-                It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration.
+                It was left as it is. If another tool or the app itself made it, let the app look for that tool's columns before \
+                it migrates, rename the table if it has them, and return the version of the tables from `adopting`. If not, fix \
+                it by hand: it needs a column `version`, with an integer for each migration.
                 """)
         #expect(try strict.ledger() == [1])
         #expect(try strict.tables() == ["a"])
+    }
+
+    @Test(
+        "another tool's ledger can be renamed, and its version adopted, as the error says",
+        arguments: [
+            "version INTEGER PRIMARY KEY, name TEXT NOT NULL, at TEXT NOT NULL",
+            "version TEXT PRIMARY KEY, name, at",
+            "number INTEGER, name, at",
+        ])
+    func renamedLedger(columns: String) throws {
+        let queue = try folder.queue()
+        try queue.execute(
+            """
+            CREATE TABLE schema_migrations(\(columns)); CREATE TABLE a(x);
+            INSERT INTO schema_migrations VALUES (1, 'a', 'now')
+            """)
+        let schema = try SchemaMigrator(
+            migrations: schema.migrations,
+            adopting: SchemaAdoption { try Int64.fetchOne($0, sql: "SELECT max(rowid) FROM former") })
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.remedy.contains("rename the table if it has them"))
+        for applied in [[2, 3], []] as [[SchemaVersion]] {
+            if try queue.strings("SELECT name FROM pragma_table_info('schema_migrations')").contains("name") {
+                try queue.execute("ALTER TABLE schema_migrations RENAME TO former")
+            }
+            #expect(try schema.migrate(queue).applied == applied)
+        }
+        #expect(try queue.ledger() == [1, 2, 3])
     }
 
     @Test("a ledger in which golang-migrate has marked a version as dirty is an error until it is not")

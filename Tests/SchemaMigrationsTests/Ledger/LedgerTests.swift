@@ -160,8 +160,11 @@ struct LedgerTests {
         #expect(try ledger().floor == nil)
     }
 
-    private static let remedy =
-        "It was left as it is. Fix it by hand: it needs a column `version`, with an integer for each migration."
+    private static let remedy = """
+        It was left as it is. If another tool or the app itself made it, let the app look for that tool's columns before \
+        it migrates, rename the table if it has them, and return the version of the tables from `adopting`. If not, fix \
+        it by hand: it needs a column `version`, with an integer for each migration.
+        """
 
     @Test(
         "is refused if it holds values that are not versions",

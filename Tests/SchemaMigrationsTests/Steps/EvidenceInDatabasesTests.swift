@@ -62,6 +62,19 @@ struct EvidenceInDatabasesTests {
         #expect(try second.migrate().launch == .adoption(from: "1.0"))
     }
 
+    @Test("A ledger of another tool is a table like others, and one of this package that is damaged an error")
+    func otherLedger() throws {
+        try database.execute("CREATE TABLE schema_migrations(name TEXT PRIMARY KEY)")
+        #expect(try #require(throws: MigrationError.self) { try launch("2.0") }.code == .undecided)
+        try database.execute("CREATE TABLE schema_migrations_details(version)")
+        let error = try #require(throws: MigrationError.self) { try launch("2.0") }
+        #expect(error.message.contains("The table schema_migrations has no column `version`"))
+        try database.execute("DROP TABLE schema_migrations_details")
+        let adopting = Adoption.databaseHasTables(database, means: "1.0")
+        #expect(try launch("2.0", adopting: adopting).launch == .adoption(from: "1.0"))
+        #expect(app.log.lines == ["Library step"])
+    }
+
     @Test(
         "Tables and a file are asked together, and the higher bound counts",
         arguments: [(true, true, "1.5"), (true, false, "1.5"), (false, true, "1.0"), (false, false, nil)]
