@@ -19,7 +19,7 @@ struct ConnectionSettings {
         "cell_size_check", "checkpoint_fullfsync", "fullfsync", "automatic_index", "count_changes",
         "empty_result_callbacks", "full_column_names", "short_column_names", "analysis_limit", "threads",
         "soft_heap_limit", "busy_timeout", "locking_mode", "main.locking_mode", "main.synchronous",
-        "cache_size", "cache_spill", "journal_size_limit", "mmap_size", "secure_delete", "temp_store",
+        "cache_size", "cache_spill", "journal_size_limit", "mmap_size", "secure_delete",
     ]
 
     /// The values, without the pragmas that this SQLite does not know.

@@ -171,10 +171,11 @@ package struct SQLScript {
 
     /// The pragmas that concern the connection and cannot be put back (pragma.html).
     ///
-    /// Their values cannot be read, cannot be raised again, or stand for a callback of the app's.
+    /// Their values cannot be read, cannot be raised again, or stand for a callback of the app's. `temp_store` fails in a
+    /// transaction if the connection has had temporary tables, such as those of a look for old orphans.
     private static let lastingPragmas: Set<SQLName> = [
         "case_sensitive_like", "data_store_directory", "hard_heap_limit", "max_page_count",
-        "temp_store_directory", "wal_autocheckpoint",
+        "temp_store", "temp_store_directory", "wal_autocheckpoint",
     ]
 
     private func refuseLastingPragma(_ statement: Statement) throws {

@@ -133,8 +133,7 @@ struct ConnectionTests {
         "keeps what could not be put back, so a file that sets it is refused",
         arguments: [
             "case_sensitive_like", "data_store_directory", "hard_heap_limit", "max_page_count",
-            "temp_store_directory",
-            "wal_autocheckpoint",
+            "temp_store", "temp_store_directory", "wal_autocheckpoint",
         ], ["", "-- migrations: transaction=none\n"])
     func refused(pragma: String, comment: String) throws {
         let error = try failure {
