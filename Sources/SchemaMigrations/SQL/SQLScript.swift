@@ -195,6 +195,15 @@ package struct SQLScript {
                 "\(word) in a file without a transaction", at: statement,
                 remedy: "Remove it: one file cannot end what another began.")
         }
+        // SQLite takes the beginning of a mode's name for the mode (pragma.c).
+        if let pragma = SQLFileSettings.Pragma(statement), pragma.name == "journal_mode",
+            let mode = pragma.value, !mode.isEmpty, ["OFF", "MEMORY"].contains(where: { $0.hasPrefix(mode) })
+        {
+            // pragma.html, journal_mode: a ROLLBACK, or a crash, then leaves the database half-changed, or damaged.
+            throw refusal(
+                "PRAGMA journal_mode = \(mode) keeps no journal that survives a crash", at: statement,
+                remedy: "Remove it: a later migration could be left half-applied.")
+        }
     }
 
     private func refuseInRedefinition() throws {

@@ -1,5 +1,7 @@
 import AppMigrations
 import Foundation
+import GRDB
+import TestSupport
 import TestTraits
 import Testing
 
@@ -190,6 +192,32 @@ struct SQLScriptTests {
             error.description == """
                 7_x.sql:2: \(word) in a file without a transaction. Remove it: one file cannot end what another began.
                 """)
+    }
+
+    @Test(
+        "without a transaction cannot give up the journal, by any spelling that SQLite reads",
+        arguments: [
+            "= OFF", "= o", "(off)", "= 'Off'", "= \"off\"", "= MEMORY", "(mem)", "= [memory]",
+        ], ["", "main.", "\"main\"."])
+    func noJournal(value: String, schema: String) throws {
+        let sql = "PRAGMA \(schema)journal_mode \(value)"
+        let error = try #require(throws: MigrationError.self) {
+            try script("-- migrations: transaction=none\n\(sql)")
+        }
+        #expect(error.code == .invalidMigration)
+        #expect(error.message.hasSuffix("keeps no journal that survives a crash."))
+        #expect(error.remedy == "Remove it: a later migration could be left half-applied.")
+        let folder = try TemporaryFolder()
+        let mode = try folder.queue().writeWithoutTransaction { try String.fetchOne($0, sql: sql) }
+        #expect(["off", "memory"].contains(mode))
+        #expect(try folder.fileNames == ["app.sqlite"])
+    }
+
+    @Test(
+        "without a transaction can set a journal that survives a crash",
+        arguments: ["= WAL", "= delete", "(truncate)", "= PERSIST", ""])
+    func journal(value: String) throws {
+        _ = try script("-- migrations: transaction=none\nPRAGMA journal_mode \(value)")
     }
 
     @Test(
