@@ -141,23 +141,14 @@ package struct AttachedDatabases {
             let cause = (error as? MigrationError)?.underlyingError ?? error
             guard let cause = cause as? DatabaseError, cause.isAboutTooManyAttached else { throw error }
             let place = (error as? MigrationError)?.diagnostic.place
-            // SQLite attaches the file that VACUUM INTO writes.
-            let (problem, remedy) =
-                cause.sql?.uppercased().contains("ATTACH") == false
-                ? (
-                    "writes another file, which a trial must not do",
-                    "Do that in a step of the manager: trials run every migration."
-                )
-                : (
-                    "attaches a database, which a trial must not change",
-                    """
-                    Attach the database in `prepareDatabase` of the app's configuration: trials put another one in its place. \
-                    In WAL mode, move no rows into it.
-                    """
-                )
             throw MigrationError(
-                .undecided, at: place, "\(place == nil ? "a migration " : "")\(problem)",
-                remedy: "\(remedy) Nothing was changed.", underlyingError: error)
+                .undecided, at: place,
+                "\(place == nil ? "a migration " : "")attaches a database, which a trial must not change",
+                remedy: """
+                    Attach the database in `prepareDatabase` of the app's configuration: trials put another one in its place. \
+                    In WAL mode, move no rows into it. Nothing was changed.
+                    """,
+                underlyingError: error)
         }
     }
 

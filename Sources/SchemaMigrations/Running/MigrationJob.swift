@@ -170,10 +170,9 @@ extension MigrationJob {
                 // A statement that finds the database locked has done nothing.
                 try waitWhileBusy(upTo: limit, interrupter: interrupter) {
                     try restore(settings, db) {
-                        func run() throws {
+                        try AttachedDatabases.allowingOneMore(db) {
                             try interrupter.allowInterrupts(of: db) { try runBody(db) {} }
                         }
-                        try attaches ? run() : AttachedDatabases.allowingOneMore(db, run)
                     }
                 }
             }

@@ -345,7 +345,7 @@ final class SchemaRun {
 
     /// Runs the one statement of a file without a transaction, and records it afterwards.
     ///
-    /// The statement runs at least once: if the process dies in between, it runs again.
+    /// The statement runs at least once: if the process dies in between, or another connection is in the way, it runs again.
     private func runAlone(_ job: MigrationJob) throws {
         try db.setForeignKeys(job.foreignKeys)
         let isNeeded = try withLedger { ledger in
@@ -353,13 +353,11 @@ final class SchemaRun {
             return ledger.needs(job)
         }
         if isNeeded {
-            let work = try detachingDatabases {
-                try job.runWithoutTransaction(db, interrupter, restoring: settings, waitingUpTo: limit)
-            }
+            let work = try job.runWithoutTransaction(
+                db, interrupter, restoring: settings, waitingUpTo: limit)
             try withLedger { ledger in
                 if ledger.needs(job) {
                     try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
-                    if job.direction == .down { try restarting.restart(db) }
                 }
                 try db.notifyObservers(of: .anything)
             }

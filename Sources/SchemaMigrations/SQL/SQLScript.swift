@@ -98,13 +98,8 @@ package struct SQLScript {
         statements.contains { ["SAVEPOINT", "RELEASE", "ROLLBACK"].contains($0.opening.first?.keyword) }
     }
 
-    /// True if the file attaches a database, as `VACUUM INTO` does, too.
-    package var attaches: Bool {
-        statements.contains { statement in
-            statement.opens(with: "ATTACH")
-                || statement.opens(with: "VACUUM") && statement.opening.contains { $0.keyword == "INTO" }
-        }
-    }
+    /// True if the file attaches a database.
+    package var attaches: Bool { statements.contains { $0.opens(with: "ATTACH") } }
 
     /// The line that sets the time to wait for other connections; nil if there is none.
     var busyTimeoutLine: Int? {
@@ -187,23 +182,39 @@ package struct SQLScript {
             remedy: "Set it where the app opens the database.")
     }
 
+    /// Refuses what could not run again, if the process dies before the file is recorded, or another connection is in the way.
     private func refuseWithoutTransaction(_ statement: Statement) throws {
         try refuseLastingPragma(statement)
-        let word = statement.explained.first?.keyword ?? ""
-        if ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"].contains(word) {
+        let word = statement.explained.first?.keyword ?? "EXPLAIN"
+        switch word {
+        case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "DETACH":
             throw refusal(
                 "\(word) in a file without a transaction", at: statement,
                 remedy: "Remove it: one file cannot end what another began.")
-        }
-        // SQLite takes the beginning of a mode's name for the mode (pragma.c).
-        if let pragma = SQLFileSettings.Pragma(statement), pragma.name == "journal_mode",
-            let mode = pragma.value, !mode.isEmpty, ["OFF", "MEMORY"].contains(where: { $0.hasPrefix(mode) })
-        {
-            // pragma.html, journal_mode: a ROLLBACK, or a crash, then leaves the database half-changed, or damaged.
+        case "VACUUM" where statement.opening.contains { $0.keyword == "INTO" }:
             throw refusal(
-                "PRAGMA journal_mode = \(mode) keeps no journal that survives a crash", at: statement,
-                remedy: "Remove it: a later migration could be left half-applied.")
+                "VACUUM INTO cannot run again, because its file exists then", at: statement,
+                remedy: "Do that in a step of the manager.")
+        case "PRAGMA": try refuseModeWithoutJournal(statement)
+        case "VACUUM", "ANALYZE", "REINDEX": break
+        default:
+            throw refusal(
+                "\(word) in a file without a transaction", at: statement,
+                remedy:
+                    "Remove transaction=none from its header: the statement and its record are committed together."
+            )
         }
+    }
+
+    private func refuseModeWithoutJournal(_ statement: Statement) throws {
+        // SQLite takes the beginning of a mode's name for the mode (pragma.c).
+        guard let pragma = SQLFileSettings.Pragma(statement), pragma.name == "journal_mode",
+            let mode = pragma.value, !mode.isEmpty, ["OFF", "MEMORY"].contains(where: { $0.hasPrefix(mode) })
+        else { return }
+        // pragma.html, journal_mode: a ROLLBACK, or a crash, then leaves the database half-changed, or damaged.
+        throw refusal(
+            "PRAGMA journal_mode = \(mode) keeps no journal that survives a crash", at: statement,
+            remedy: "Remove it: a later migration could be left half-applied.")
     }
 
     private func refuseInRedefinition() throws {

@@ -205,37 +205,6 @@ struct SchemaAdoptionTests {
         #expect(try queue.ledger() == [1, 2])
     }
 
-    @Test(
-        "runs no file without a transaction that writes a database elsewhere, to compare",
-        arguments: ["VACUUM INTO", "VACUUM main INTO", "ATTACH"])
-    func writtenElsewhere(statement: String) throws {
-        let path = folder.path("elsewhere.sqlite")
-        let files = [
-            "10_a.sql": "CREATE TABLE a(x)", "20_b.sql": "CREATE TABLE b(x)",
-            "30_c.sql":
-                "-- migrations: transaction=none\n\(statement) '\(path)'\(statement == "ATTACH" ? " AS c" : "")",
-        ]
-        let schema = try folder.migrator(files, adopting: .matchingSchema)
-        let error = try failure { try schema.migrate(queue) }
-        #expect(error.code == .undecided)
-        #expect(
-            error.description
-                == (statement == "ATTACH"
-                    ? """
-                    30_c.sql:2: attaches a database, which a trial must not change. Attach the database in `prepareDatabase` of \
-                    the app's configuration: trials put another one in its place. In WAL mode, move no rows into it. Nothing \
-                    was changed.
-                    """
-                    : """
-                    30_c.sql:2: writes another file, which a trial must not do. Do that in a step of the manager: trials run \
-                    every migration. Nothing was changed.
-                    """))
-        #expect(!FileManager.default.fileExists(atPath: path))
-        try schema.markApplied(queue, upTo: 20)
-        #expect(try schema.migrate(queue).applied == [30])
-        #expect(FileManager.default.fileExists(atPath: path))
-    }
-
     @Test("runs no migration that attaches a file, to compare", arguments: [false, true])
     func attachingFile(inSwift: Bool) throws {
         let old = try folder.queue("old.sqlite")

@@ -122,28 +122,34 @@ struct CancellationTests {
 
     @Test("interrupts a statement in a file, even in one without a transaction")
     func file() throws {
-        for header in ["", "-- migrations: transaction=none\n"] {
+        for sql in ["SELECT count(started(x + 0)) FROM a", "-- migrations: transaction=none\nREINDEX a"] {
             let started = DispatchSemaphore(value: 0)
+            let isMigrated = Locked(false)
             var configuration = Configuration()
             configuration.prepareDatabase { db in
                 // The statement calls this function, so that it is running when it is cancelled.
                 db.add(
-                    function: DatabaseFunction("started", argumentCount: 0) { _ in
-                        started.signal()
-                        return 1
+                    function: DatabaseFunction("started", argumentCount: 1, pure: true) { values in
+                        if isMigrated.withLock({ $0 }) {
+                            started.signal()
+                            Thread.sleep(forTimeInterval: 0.001)
+                        }
+                        return values[0]
                     })
             }
-            let queue = try folder.queue(header.isEmpty ? "a.sqlite" : "b.sqlite", configuration)
+            let queue = try folder.queue(sql.hasPrefix("--") ? "b.sqlite" : "a.sqlite", configuration)
             let progress = Progress(totalUnitCount: 0)
-            let endless = Self.endless.replacing("SELECT 1 ", with: "SELECT started() ")
-            let files = try folder.folder(["2_endless.sql": "\(header)\(endless)"])
-            let schema = try SchemaMigrator(
-                directories: [files],
-                migrations: [
-                    CodeMigration(1, "Code1", foreignKeys: .immediate) { db in
-                        try db.execute(sql: "CREATE TABLE a(x)")
-                    }
-                ])
+            let schema = try SchemaMigrator(migrations: [
+                SQLMigration(
+                    version: 1, name: "a",
+                    sql: """
+                        CREATE TABLE a(x); CREATE INDEX a_x ON a(started(x));
+                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+                        INSERT INTO a SELECT i FROM n;
+                        """), SQLMigration(version: 2, name: "long", sql: sql),
+            ])
+            try schema.migrate(queue, upTo: 1)
+            isMigrated.withLock { $0 = true }
             Thread.detachNewThread {
                 started.wait()
                 progress.cancel()

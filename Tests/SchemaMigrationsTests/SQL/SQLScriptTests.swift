@@ -43,7 +43,7 @@ struct SQLScriptTests {
                 ["CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END x; SELECT 2; END", "SELECT 3"]
             ),
             ("PRAGMA; EXPLAIN", ["PRAGMA", "EXPLAIN"]),
-            ("-- migrations: transaction=none\nEXPLAIN", ["EXPLAIN"]),
+            ("-- migrations: transaction=none\nEXPLAIN VACUUM", ["EXPLAIN VACUUM"]),
             ("CREATE TABLE \"TRIGGER\"(x); SELECT 1", ["CREATE TABLE \"TRIGGER\"(x)", "SELECT 1"]),
             ("EXPLAIN SELECT 1; SELECT 2", ["EXPLAIN SELECT 1", "SELECT 2"]),
         ])
@@ -74,7 +74,7 @@ struct SQLScriptTests {
             ("-- migrations: foreign-keys=deferred\nSELECT 1", .deferred, .wrapped),
             ("-- About it.\n--migrations:foreign-keys = immediate\nSELECT 1", .immediate, .wrapped),
             (";-- migrations: foreign-keys=unchecked\nSELECT 1", .unchecked, .wrapped),
-            ("-- migrations: foreign-keys=immediate, transaction=none\r\nSELECT 1", .immediate, .none),
+            ("-- migrations: foreign-keys=immediate, transaction=none\r\nANALYZE", .immediate, .none),
             ("-- migrations: transaction=none\nVACUUM", .deferred, .none),
             ("-- migrations: transaction=none\nPRAGMA journal_mode=WAL", .deferred, .none),
             ("-- Migrations: see the handbook\nSELECT 1", .deferred, .wrapped),
@@ -181,7 +181,10 @@ struct SQLScriptTests {
 
     @Test(
         "without a transaction cannot begin or end one",
-        arguments: ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a", "RELEASE a", "EXPLAIN BEGIN"])
+        arguments: [
+            "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT a", "RELEASE a", "EXPLAIN BEGIN",
+            "DETACH a",
+        ])
     func bareTransactionStatements(sql: String) throws {
         let error = try #require(throws: MigrationError.self) {
             try script("-- migrations: transaction=none\n\(sql)")
@@ -191,6 +194,38 @@ struct SQLScriptTests {
         #expect(
             error.description == """
                 7_x.sql:2: \(word) in a file without a transaction. Remove it: one file cannot end what another began.
+                """)
+    }
+
+    @Test(
+        "without a transaction holds nothing that could not run again",
+        arguments: [
+            "CREATE INDEX i ON a(x)", "UPDATE a SET x = x + 1",
+            "WITH b AS (SELECT 1) INSERT INTO a SELECT * FROM b",
+            "SELECT 1", "ATTACH 'b' AS b", "ALTER TABLE a RENAME TO b", "EXPLAIN",
+        ])
+    func notRepeatable(sql: String) throws {
+        let error = try #require(throws: MigrationError.self) {
+            try script("-- migrations: transaction=none\n\(sql)")
+        }
+        #expect(error.code == .invalidMigration)
+        #expect(
+            error.description == """
+                7_x.sql:2: \(sql.prefix { $0 != " " }) in a file without a transaction. Remove transaction=none from its \
+                header: the statement and its record are committed together.
+                """)
+    }
+
+    @Test(
+        "without a transaction does not write another file, which exists when it runs again",
+        arguments: ["VACUUM INTO 'b'", "VACUUM main INTO 'b'"])
+    func vacuumInto(sql: String) throws {
+        let error = try #require(throws: MigrationError.self) {
+            try script("-- migrations: transaction=none\n\(sql)")
+        }
+        #expect(
+            error.description == """
+                7_x.sql:2: VACUUM INTO cannot run again, because its file exists then. Do that in a step of the manager.
                 """)
     }
 

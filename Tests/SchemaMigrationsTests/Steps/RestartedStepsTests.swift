@@ -18,13 +18,9 @@ struct RestartedStepsTests {
             WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
             INSERT INTO note(id) SELECT i FROM n
             """)
-    private static let hash = hash()
-
-    private static func hash(header: String = "") -> SQLMigration {
-        SQLMigration(
-            version: 2, name: "hash", sql: "ALTER TABLE note ADD COLUMN hash",
-            down: header + "ALTER TABLE note DROP COLUMN hash")
-    }
+    private static let hash = SQLMigration(
+        version: 2, name: "hash", sql: "ALTER TABLE note ADD COLUMN hash",
+        down: "ALTER TABLE note DROP COLUMN hash")
 
     init() throws {
         app = try App()
@@ -72,7 +68,7 @@ struct RestartedStepsTests {
 
     /// The ways to undo the migration.
     enum Undoing: CaseIterable {
-        case olderBuild, otherBranch, otherManager, migrator, rollback, withoutTransaction
+        case olderBuild, otherBranch, otherManager, migrator, rollback
     }
 
     @Test("begins again, when the migration has come back", arguments: Undoing.allCases)
@@ -97,9 +93,6 @@ struct RestartedStepsTests {
         case .rollback:
             #expect(
                 try SchemaMigrator(migrations: [Self.note, Self.hash]).rollback(database, to: 1) == [2])
-        case .withoutTransaction:
-            let hash = Self.hash(header: "-- migrations: transaction=none\n")
-            #expect(try SchemaMigrator(migrations: [Self.note, hash]).rollback(database, to: 1) == [2])
         }
         #expect(
             try database.read { try $0.columns(in: "note").map(\.name) } == ["id", "text"])

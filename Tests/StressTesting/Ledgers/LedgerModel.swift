@@ -1,4 +1,6 @@
-/// A migration of a small history, as files that do something visible: each makes a table and adds a row to a log.
+/// A migration of a small history, as files that do something visible: each adds a row to a log, and most make a table.
+///
+/// One that is alone runs without a transaction, and may run twice: it does nothing that lasts.
 struct LedgerFile: Hashable, Sendable {
     enum Kind: CaseIterable, Sendable {
         case plain, compatible, reversible, compatibleReversible, code, alone
@@ -7,6 +9,7 @@ struct LedgerFile: Hashable, Sendable {
     let version: Int64
     let kind: Kind
 
+    var hasEffect: Bool { kind != .alone }
     /// True if an older build can undo it by the ledger alone.
     var isReversible: Bool { kind == .reversible || kind == .compatibleReversible }
     var isCompatible: Bool { kind == .compatible || kind == .compatibleReversible }
@@ -93,7 +96,7 @@ struct LedgerModel: Hashable, Sendable {
 
     private mutating func begin(with build: LedgerBuild) {
         if let squashed = build.squashed {
-            effects.formUnion(build.replaced.map(\.version))
+            effects.formUnion(build.replaced.filter(\.hasEffect).map(\.version))
             entries[squashed] = Entry(isCompatible: false, isReversible: false)
             floor = squashed
         } else if build.hasSnapshot {
@@ -103,7 +106,7 @@ struct LedgerModel: Hashable, Sendable {
     }
 
     private mutating func add(_ file: LedgerFile) {
-        effects.insert(file.version)
+        if file.hasEffect { effects.insert(file.version) }
         entries[file.version] = Entry(isCompatible: file.isCompatible, isReversible: file.isReversible)
     }
 }

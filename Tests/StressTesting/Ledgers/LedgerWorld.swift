@@ -60,11 +60,10 @@ struct LedgerWorld {
                 db, sql: "SELECT substr(name, 3) FROM sqlite_master WHERE name LIKE 't\\_%' ESCAPE '\\'")
             guard try db.tableExists("log") else { return tables.sorted() }
             let rows = try Row.fetchAll(
-                db, sql: "SELECT version, count(*), max(needsTable) FROM log GROUP BY 1 ORDER BY 1")
+                db, sql: "SELECT version, count(*) FROM log GROUP BY 1 ORDER BY 1")
             let found = rows.map { row -> String in
-                let (version, count, needsTable): (Int64, Int, Bool) = (row[0], row[1], row[2])
-                return "\(version)"
-                    + (count == 1 && tables.contains("\(version)") == needsTable ? "" : " broken")
+                let (version, count): (Int64, Int) = (row[0], row[1])
+                return "\(version)" + (count == 1 && tables.contains("\(version)") ? "" : " broken")
             }
             return found
         }
@@ -72,16 +71,16 @@ struct LedgerWorld {
 
     private static func sql(_ file: LedgerFile) -> String {
         switch file.kind {
-        case .alone: "INSERT INTO log VALUES (\(file.version), 0);"
+        case .alone: "ANALYZE;"
         default:
             """
-            CREATE TABLE t_\(file.version)(x); INSERT INTO log VALUES (\(file.version), 1);
+            CREATE TABLE t_\(file.version)(x); INSERT INTO log VALUES (\(file.version));
             """
         }
     }
 
     private static func migrator(_ build: LedgerBuild, _ snapshots: URL) throws -> SchemaMigrator {
-        let log = "CREATE TABLE IF NOT EXISTS log(version INTEGER, needsTable INTEGER);\n"
+        let log = "CREATE TABLE IF NOT EXISTS log(version INTEGER);\n"
         var migrations: [any SchemaMigration] = build.rest.map { file in
             let header = (file.isCompatible ? "-- migrations: compatible\n" : "") + log
             let down = "DROP TABLE t_\(file.version); DELETE FROM log WHERE version = \(file.version)"
