@@ -154,55 +154,61 @@ extension MigrationManager {
             }
             // A pre-release has run the steps of its release.
             let version = version.reach
-            // No launch could migrate it, nor could another version be assumed then.
-            if let oldest = options.oldestSupported, version < oldest {
-                throw MigrationError(
-                    .tooOld,
-                    "cannot assume \(version); the oldest that can be migrated is \(oldest)",
-                    remedy: """
-                        Pass that one or a later one. Older data needs an app version that still migrates it.
-                        """,
-                    manager: name, version: version)
-            }
-            var hasReplaced = false
             let request = try request(through: nil, retrying: nil)
             // Before anything is written.
             let states = try registration.places.map { try readableState(in: $0) }
+            func completedElsewhere(than index: Int) -> AppVersion? {
+                let others = states.indices.filter { $0 != index }.compactMap { states[$0] }
+                let beginnings = Beginnings(request: request, places: others, steps: [], answer: nil)
+                return others.compactMap(beginnings.record(in:)).completed
+            }
+            let beginnings = states.enumerated().compactMap { index, state -> AppVersion? in
+                guard let state else { return version }
+                if state.lostRecord != nil { return max(version, completedElsewhere(than: index) ?? .zero) }
+                return state.isUnknownReplacement(in: options.line) ? version : nil
+            }
+            guard !beginnings.isEmpty else {
+                throw MigrationError(
+                    .misuse, "no record is damaged",
+                    remedy: "Call migrate(). To run steps again, call rerunAllSteps().", manager: name)
+            }
+            for beginning in beginnings { try checkSupport(of: beginning) }
             for (index, place) in registration.places.enumerated() {
                 func mark(_ state: inout StoreState) {
                     state.markAsReplacement(assuming: version, in: options.line, at: Date())
                 }
-                if states[index] == nil {
+                guard let state = states[index] else {
                     var state = StoreState()
                     mark(&state)
                     try place.store.setAside(replacingWith: state)
-                } else if let state = states[index], state.lostRecord != nil {
+                    continue
+                }
+                if state.lostRecord != nil {
                     let lost = LostRecord(history: try place.store.history(name))
                         .following(state.formerRecords)
-                    let others = states.indices.filter { $0 != index }.compactMap { states[$0] }
-                    let beginnings = Beginnings(request: request, places: others, steps: [], answer: nil)
                     let record = lost.record(
                         request, registration.due[index].closures, assuming: version,
-                        completed: others.compactMap(beginnings.record(in:)).completed)
+                        completed: completedElsewhere(than: index))
                     try place.store.change(name, waitingUpTo: patience) { state in
                         try state.changeRecord(of: name) { $0 = record }
                         // For managers of which nothing else is known.
                         if try state.assumptions[options.line] == nil { mark(&state) }
                     }
-                } else if states[index]?.isUnknownReplacement(in: options.line) == true {
+                } else if state.isUnknownReplacement(in: options.line) {
                     try place.store.change(name, waitingUpTo: patience, mark)
-                } else {
-                    continue
                 }
-                hasReplaced = true
-            }
-            guard hasReplaced else {
-                throw MigrationError(
-                    .misuse, "no record is damaged",
-                    remedy: "Call migrate(). To run steps again, call rerunAllSteps().", manager: name)
             }
         }
         startOver()
+    }
+
+    /// Throws if no launch could go on from a version: once it is recorded, no other one can be assumed.
+    private func checkSupport(of version: AppVersion) throws {
+        guard let oldest = options.oldestSupported, .zero < version, version < oldest else { return }
+        throw MigrationError(
+            .tooOld, "cannot assume \(version); the oldest that can be migrated is \(oldest)",
+            remedy: "Pass that one or a later one. Older data needs an app version that still migrates it.",
+            manager: name, version: version)
     }
 
     /// Returns the records of a place, without a history; nil if one of them is damaged.

@@ -74,6 +74,19 @@ struct ReplaceRecordTests {
         #expect(try setAside == [])
         try manager.replaceRecord(assuming: "1.5")
         #expect(try manager.migrate().completed.versions == ["2.0"])
+        let again = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
+        #expect(again.message == "Library: no record is damaged.")
+    }
+
+    @Test("data of before the first version is not too old")
+    func beforeAllVersions() throws {
+        try Data("{".utf8).write(to: url)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store,
+            options: MigrationOptions(oldestSupported: "1.5"))
+        manager.register(["1.0", "1.5", "2.0"], log: log)
+        try manager.replaceRecord(assuming: "0")
+        #expect(try manager.migrate().completed.versions == ["1.0", "1.5", "2.0"])
     }
 
     /// A manager whose registrations show whether it takes the install for a fresh one.
