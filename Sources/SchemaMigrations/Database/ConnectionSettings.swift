@@ -5,7 +5,7 @@ import GRDB
 /// The settings of a connection that last beyond a transaction, so that they can be put back.
 ///
 /// They are the pragmas that concern the connection and can be read and written (pragma.html). A file that
-/// contains one of the others is refused: see `SQLScript.lastingPragmas`.
+/// contains one of the others, or `temp_store`, is refused: see `SQLScript.lastingPragmas`.
 struct ConnectionSettings {
     /// The pragmas, in the order in which they can be put back.
     ///
@@ -20,6 +20,7 @@ struct ConnectionSettings {
         "empty_result_callbacks", "full_column_names", "short_column_names", "analysis_limit", "threads",
         "soft_heap_limit", "busy_timeout", "locking_mode", "main.locking_mode", "main.synchronous",
         "cache_size", "cache_spill", "journal_size_limit", "mmap_size", "secure_delete",
+        "temp_store",
     ]
 
     /// The values, without the pragmas that this SQLite does not know.
@@ -43,6 +44,8 @@ struct ConnectionSettings {
             case "busy_timeout": db.setBusyTimeout(milliseconds: Int32(value) ?? 0)
             // Only the word means 2.
             case "secure_delete" where value == "2": try db.runPastGRDB("PRAGMA \(pragma) = FAST")
+            // Once there is something temporary, SQLite changes it in no transaction. Only code can have set it.
+            case "temp_store": _ = try? db.runPastGRDB("PRAGMA \(pragma) = \(value)")
             default: try db.runPastGRDB("PRAGMA \(pragma) = \(value)")
             }
         }

@@ -358,6 +358,7 @@ final class SchemaRun {
             try withLedger { ledger in
                 if ledger.needs(job) {
                     try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
+                    if job.direction == .down { try restarting.restart(db) }
                 }
                 try db.notifyObservers(of: .anything)
             }

@@ -95,6 +95,18 @@ struct ConnectionTests {
         #expect(try values(queue) == before)
     }
 
+    @Test("is given back by migrations in Swift, where SQLite changes it and where it does not")
+    func temporary() throws {
+        let before = try values(queue)
+        let schema = try SchemaMigrator(migrations: [
+            CodeMigration(1, sql: "PRAGMA temp_store = MEMORY; CREATE TABLE a(x)"),
+            CodeMigration(2, sql: "PRAGMA temp_store = MEMORY; CREATE TEMP TABLE b(x); CREATE TABLE c(x)"),
+        ])
+        #expect(try schema.migrate(queue, upTo: 1).applied == [1])
+        #expect(try values(queue) == before)
+        #expect(try schema.migrate(queue).applied == [2])
+    }
+
     @Test(
         "begins each file as the app's began, whether the files are committed together or not",
         arguments: [false, true])

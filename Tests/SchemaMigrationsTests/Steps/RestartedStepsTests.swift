@@ -68,7 +68,7 @@ struct RestartedStepsTests {
 
     /// The ways to undo the migration.
     enum Undoing: CaseIterable {
-        case olderBuild, otherBranch, otherManager, migrator, rollback
+        case olderBuild, otherBranch, otherManager, migrator, rollback, withoutTransaction
     }
 
     @Test("begins again, when the migration has come back", arguments: Undoing.allCases)
@@ -93,6 +93,12 @@ struct RestartedStepsTests {
         case .rollback:
             #expect(
                 try SchemaMigrator(migrations: [Self.note, Self.hash]).rollback(database, to: 1) == [2])
+        case .withoutTransaction:
+            let hash = SQLMigration(
+                version: 2, name: "hash", sql: "ALTER TABLE note ADD COLUMN hash",
+                down: "-- migrations: transaction=none\nANALYZE")
+            #expect(try SchemaMigrator(migrations: [Self.note, hash]).rollback(database, to: 1) == [2])
+            try database.write { try $0.execute(sql: "ALTER TABLE note DROP COLUMN hash") }
         }
         #expect(
             try database.read { try $0.columns(in: "note").map(\.name) } == ["id", "text"])

@@ -25,8 +25,8 @@ extension ReviewRule {
         "unreadable-file", .error, "a file is empty, incomplete or not UTF-8 text",
         remedy: "Save the whole file as UTF-8.", scope: .file)
     static let refusedStatement = ReviewRule(
-        "refused-statement", .error, "a statement cannot run in a migration's transaction",
-        remedy: "Remove the statement, or begin the file with `-- migrations: transaction=none`.",
+        "refused-statement", .error, "a statement cannot run in a migration's file",
+        remedy: "Remove the statement, or do what the message says.",
         scope: .file)
     static let noStatement = ReviewRule(
         "no-statement", .warning, "a file holds nothing but comments",
