@@ -35,6 +35,41 @@ struct GRDBSalvageTests {
     }
 
     @Test(
+        "gets the rows of its second page back when its first one is overwritten",
+        arguments: [0, 0x5a, 0xff] as [UInt8], [0, 24])
+    func secondPage(byte: UInt8, start: Int) throws {
+        let folder = try TemporaryFolder()
+        let pages = DatabasePages(path: folder.path("library.sqlite"))
+        let author = "CREATE TABLE IF NOT EXISTS author(id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("createBook") { db in
+            try db.execute(
+                sql: """
+                    \(author); CREATE TABLE book(id INTEGER PRIMARY KEY, author INTEGER NOT NULL REFERENCES author(id),
+                        title TEXT NOT NULL)
+                    """)
+        }
+        let queue = try DatabaseQueue(path: pages.path)
+        // The table of the migrator has the second page otherwise.
+        try queue.write { try $0.execute(sql: author) }
+        try migrator.migrate(queue)
+        try queue.write { db in
+            for id in 1...3 { try db.execute(sql: "INSERT INTO author VALUES (?, 'name')", arguments: [id]) }
+            for id in 1...300 {
+                try db.execute(
+                    sql: "INSERT INTO book VALUES (?, ?, hex(zeroblob(40)))", arguments: [id, id % 3 + 1])
+            }
+        }
+        try queue.close()
+        #expect(try pages.root("author") == 2)
+        try pages.change { data in
+            data.replaceSubrange(start..<4_096, with: Data(repeating: byte, count: 4_096 - start))
+        }
+        let report = try DatabaseFile(path: pages.path).salvage(into: migrator)
+        #expect(report.description.hasPrefix("303 entries were saved (book: 300, author: 3)."))
+    }
+
+    @Test(
         "is at the version that the index of the ledger names when the ledger itself is lost",
         arguments: 1...10)
     func ledger(count: Int) throws {

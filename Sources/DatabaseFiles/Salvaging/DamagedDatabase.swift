@@ -63,7 +63,7 @@ struct DamagedDatabase {
         let unknown = try UnknownPages(pages, header, except: walk.seen)
         knowsFreePages = unknown.hasWholeList
         (freePages, hasFreePageInUse) = (unknown.free, unknown.hasListedInUse)
-        unknownFreePages = header.isThere ? max(0, header.freelist.count - unknown.free.count) : 0
+        unknownFreePages = unknown.lostFreePages
         walk.note(unknown.free)
         try readLooseTrees(unknown, &walk)
     }

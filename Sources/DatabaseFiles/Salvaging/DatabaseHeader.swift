@@ -33,7 +33,6 @@ struct DatabaseHeader {
         reserved = bytes.byte(20) ?? 0
         encoding = bytes.uint32(56).flatMap { (1...3).contains($0) ? $0 : nil }
         freelist = (bytes.uint32(32) ?? 0, bytes.uint32(36) ?? 0)
-        hasPointerMap = bytes.uint32(52) ?? 0 > 0
         pageCount = bytes.uint32(28) ?? 0
         let constants = bytes.count >= 100 && bytes[21..<24].elementsEqual([64, 32, 32])
         isThere = constants || bytes.count >= 100 && bytes.starts(with: Self.magic)
@@ -43,6 +42,8 @@ struct DatabaseHeader {
             hasNumbers
             ? (Int32(bitPattern: bytes.word(60) ?? 0), Int32(bitPattern: bytes.word(68) ?? 0)) : nil
         hasCurrentPageCount = isThere && pageCount > 0 && bytes.word(24) == bytes.word(92)
+        // The number between both is the highest of a root, and pages are skipped because of it.
+        hasPointerMap = hasCurrentPageCount && 1...pageCount ~= bytes.uint32(52) ?? 0
         // A bit that has flipped changes one of both.
         isOfNewerFormat =
             bytes.starts(with: Self.magic) && constants && pageSize != nil && bytes[18] == bytes[19]

@@ -9,6 +9,8 @@ struct UnknownPages {
     private(set) var free: Set<Int> = []
     /// True if the list of free pages is whole, and no other page looks like a part of it, as one does where the header is older.
     private(set) var hasWholeList: Bool
+    /// The number of free pages that were not found.
+    private(set) var lostFreePages = 0
     /// True if a page is in the list that a tree has.
     let hasListedInUse: Bool
     /// The pages of trees, with their children.
@@ -34,8 +36,8 @@ struct UnknownPages {
         let end = header.hasCurrentPageCount ? header.pageCount : pages.pageCount
         for number in pages.numbers.dropFirst()
         where number <= end && !used.contains(number) && !free.contains(number) {
-            guard number != pages.lockPage, !header.hasPointerMap || !pages.isPointerMap(number),
-                let bytes = try pages.page(number)
+            guard number != pages.lockPage, let bytes = try pages.page(number),
+                !header.hasPointerMap || !pages.isPointerMap(number, bytes)
             else { continue }
             if let trunk = pages.trunk(bytes, upTo: last), !trunk.leaves.isEmpty {
                 hasWholeList = false
@@ -47,6 +49,10 @@ struct UnknownPages {
             }
         }
         free.subtract(used)
+        // The first page is never free, so any higher number is none.
+        if header.isThere, header.freelist.count < end {
+            lostFreePages = max(0, header.freelist.count - free.count)
+        }
         // Some were found to be free after they were read.
         roots.removeAll { free.contains($0.number) }
         // A flipped bit in the list takes one page out of it, and another one in.
@@ -67,7 +73,10 @@ extension PageSource {
 
     /// Returns true if a page says to which other ones those behind it belong, in a database that has such pages
     /// (fileformat2.html, 1.8).
-    fileprivate func isPointerMap(_ number: Int) -> Bool {
+    ///
+    /// It begins with a type of up to five, and a page with rows with a higher one.
+    fileprivate func isPointerMap(_ number: Int, _ bytes: [UInt8]) -> Bool {
+        guard bytes.byte(0) ?? 0 <= 5 else { return false }
         let place = (number - 2) % (usableSize / 5 + 1)
         return place == 0 && number != lockPage || place == 1 && number - 1 == lockPage
     }
