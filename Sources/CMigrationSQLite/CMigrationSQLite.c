@@ -42,8 +42,11 @@ int sqlite3_limit(sqlite3 *, int, int);
 int sqlite3_txn_state(sqlite3 *, const char *);
 const char *sqlite3_db_filename(sqlite3 *, const char *);
 int sqlite3_db_readonly(sqlite3 *, const char *);
+int sqlite3_open_v2(const char *, sqlite3 **, int, const char *);
+int sqlite3_close(sqlite3 *);
 
 enum { ok = 0, deferred_foreign_keys = 10, data_version = 35, write_transaction = 2, attached_limit = 7 };
+enum { open_for_writing = 2 };
 enum { integer_type = 1, real_type = 2, text_type = 3, blob_type = 4 };
 
 void app_migrations_reset_statements(app_migrations_connection *connection) {
@@ -193,8 +196,18 @@ int app_migrations_is_written(app_migrations_connection *connection, const char 
     return file && *file && sqlite3_txn_state((sqlite3 *)connection, schema) == write_transaction;
 }
 
-int app_migrations_is_read_only(app_migrations_connection *connection) {
-    return sqlite3_db_readonly((sqlite3 *)connection, "main") == 1;
+int app_migrations_has_read_only_format(app_migrations_connection *connection) {
+    if (sqlite3_db_readonly((sqlite3 *)connection, "main") != 1) return 0;
+    const char *path = sqlite3_db_filename((sqlite3 *)connection, "main");
+    if (!path || !*path) return 0;
+    // SQLite opens a file that the system does not let it write for reading alone, and looks at the format when it reads.
+    sqlite3 *other = NULL;
+    int has_format = sqlite3_open_v2(path, &other, open_for_writing, NULL) == ok
+        && sqlite3_db_readonly(other, "main") == 0
+        && sqlite3_exec(other, "PRAGMA schema_version", NULL, NULL, NULL) == ok
+        && sqlite3_db_readonly(other, "main") == 1;
+    sqlite3_close(other);
+    return has_format;
 }
 
 int app_migrations_limit_attached(app_migrations_connection *connection, int count) {

@@ -78,6 +78,19 @@ struct UnreachableDatabaseTests {
         try expectRefusals(of: [.salvage, .openBySalvaging], saying: "Permission denied")
     }
 
+    @Test(
+        "is not damaged where the system does not let SQLite write it, but says that it can be written",
+        arguments: [Call.open, .openBySalvaging, .check])
+    func readOnlyByRule(_ call: Call) throws {
+        #expect(chmod(notes.path, 0o444) == 0)
+        try notes.folder.withoutRoot {
+            // As with the rules of a sandbox: access(2) asks for the rights of the real user.
+            if geteuid() == 0 { #expect(FileManager.default.isWritableFile(atPath: notes.path)) }
+            try call.run(notes)
+        }
+        #expect(try notes.names() == ["app.sqlite"])
+    }
+
     // Where a device is locked, the system refuses its files with the same error.
     @Test(
         "is not damaged where the system does not permit to open it", .needs(.immutableFiles),

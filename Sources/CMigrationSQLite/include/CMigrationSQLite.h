@@ -106,9 +106,9 @@ int app_migrations_setting(app_migrations_connection *connection, int setting, i
 /// (https://sqlite.org/c3ref/txn_state.html).
 int app_migrations_is_written(app_migrations_connection *connection, const char *schema);
 
-/// 1 if the connection cannot write the main database, as its file, or the format that its header names, does not allow it
-/// (https://sqlite.org/c3ref/db_readonly.html).
-int app_migrations_is_read_only(app_migrations_connection *connection);
+/// 1 if the connection cannot write the main database because of the format that its header names, and not because of its file.
+/// Asks a second connection, which has no passphrase (https://sqlite.org/c3ref/db_readonly.html).
+int app_migrations_has_read_only_format(app_migrations_connection *connection);
 
 /// Limits the number of attached databases, and returns the former limit; a negative number changes nothing
 /// (https://sqlite.org/c3ref/limit.html, SQLITE_LIMIT_ATTACHED).

@@ -76,8 +76,10 @@ extension DatabaseFile {
     }
 
     /// Returns true if SQLite refuses to write a file that can be written.
+    ///
+    /// A file that it opens for reading alone, as in a sandbox, is not damaged, whatever the file's permissions say.
     func isUnwritable(_ db: Database, at place: URL) -> Bool {
-        app_migrations_is_read_only(db.sqliteConnection) == 1 && isToBeWritten(place)
+        isToBeWritten(place) && app_migrations_has_read_only_format(db.sqliteConnection) == 1
     }
 
     /// Returns true if neither the system nor the app says that a file is only to be read.
