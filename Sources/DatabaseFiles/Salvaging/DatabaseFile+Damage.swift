@@ -140,7 +140,7 @@ extension DatabaseFile {
             if header.isOfNewerFormat { throw newerFormat(place) }
             if cause.resultCode == .SQLITE_READONLY, !header.hasImpossibleFormat { throw error }
             let format = try mappingErrors {
-                try PageFormat.find(file, JournalPages.joining(journals(of: place).pages))
+                try PageFormat.find(file, JournalPages.joining(journals(of: place, file).pages))
             }
             guard format == nil else { throw damage(cause.problem, at: place, cause) }
             guard error.code == .damagedDatabase else { throw error }

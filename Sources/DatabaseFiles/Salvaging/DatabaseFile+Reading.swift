@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import SchemaMigrations
 
-// SQLite comes first: what it reads is intact, and is left alone.
+// SQLite comes first: what it reads and can write is intact, and is left alone.
 extension DatabaseFile {
     /// Reads the structure of the damaged file.
     ///
@@ -16,7 +16,7 @@ extension DatabaseFile {
                 .misuse, place, "is empty, so there is nothing to salvage", "Open it instead.")
         }
         if DatabaseHeader(try file.read(at: 0, count: 100)).isOfNewerFormat { throw newerFormat(place) }
-        let (journals, isCut) = try journals(of: place)
+        let (journals, isCut) = try journals(of: place, file)
         var own = [Set(journals.keys)]
         // SQLite takes an empty file for a new database, and removes its journals.
         if file.size > 0 { own = try journalsOfDamaged(place, own[0], interrupter) }
@@ -45,7 +45,9 @@ extension DatabaseFile {
     /// Reads the journals in which something counts, by SQLite's rules.
     ///
     /// - Returns: the journals, and true if damage ends one of them, so that the last changes may be missing, or undone in part.
-    func journals(of place: URL) throws -> (pages: [JournalKind: JournalPages], isCut: Bool) {
+    func journals(
+        of place: URL, _ database: DamagedFile
+    ) throws -> (pages: [JournalKind: JournalPages], isCut: Bool) {
         var journals: [JournalKind: JournalPages] = [:]
         var isCut: [JournalKind: Bool] = [:]
         for kind in JournalKind.allCases {
@@ -54,7 +56,9 @@ extension DatabaseFile {
             let file = try DamagedFile(at: url)
             journals[kind] =
                 switch kind {
-                case .rollback: try JournalPages(rollbackJournal: file, isCut: &isCut[kind, default: false])
+                case .rollback:
+                    try JournalPages(
+                        rollbackJournal: file, of: database, isCut: &isCut[kind, default: false])
                 case .log: try JournalPages(log: file, isCut: &isCut[kind, default: false])
                 }
         }

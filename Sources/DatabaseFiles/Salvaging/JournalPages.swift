@@ -87,9 +87,11 @@ extension JournalPages {
     /// As in SQLite, it restores nothing either if it was one of several databases' whose common journal is gone: that is how the
     /// transaction was committed (atomiccommit.html, 5.5).
     ///
-    /// - Parameter isCut: becomes true if damage ends the journal, and the transaction may be undone in part.
+    /// - Parameters:
+    ///   - database: the database's file.
+    ///   - isCut: becomes true if damage ends the journal, and the transaction may be undone in part.
     /// - Returns: nil if it restores nothing.
-    init?(rollbackJournal file: DamagedFile, isCut: inout Bool) throws {
+    init?(rollbackJournal file: DamagedFile, of database: DamagedFile, isCut: inout Bool) throws {
         let header = try file.read(at: 0, count: 28)
         guard let count = header.uint32(16), let size = header.uint32(24), Self.isPageSize(size), count > 0
         else { return nil }
@@ -100,12 +102,13 @@ extension JournalPages {
         var offset = 0
         while let segment = try Segment(file, at: offset, pageSize: size) {
             offset += segment.sector
+            let start = offset
             for _ in 0..<segment.records {
                 let record = try file.read(at: offset, count: size + 8)
                 guard record.count == size + 8, let number = record.uint32(0), number > 0,
                     segment.isIntact(record, pageSize: size)
                 else {
-                    isCut = segment.isSynced
+                    isCut = try segment.isSynced(start, file, database, pageSize: size)
                     return
                 }
                 if number <= count { places[number] = Place(file: file, offset: offset + 4) }
@@ -137,8 +140,8 @@ extension JournalPages {
         static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
         let records: Int
-        /// True if the records were on the disk before their number.
-        let isSynced: Bool
+        /// True if the number of records was written, as it is before they are synced.
+        private let isCounted: Bool
         let sector: Int
         private let nonce: UInt32
 
@@ -150,9 +153,28 @@ extension JournalPages {
             else { return nil }
             // All ones stand for as many as there are: the journal was never synced.
             let rest = (file.size - offset - sector) / (pageSize + 8)
-            isSynced = count != .max
-            records = isSynced ? min(Int(exactly: count) ?? 0, max(rest, 0)) : max(rest, 0)
+            isCounted = count != .max
+            records = isCounted ? min(Int(exactly: count) ?? 0, max(rest, 0)) : max(rest, 0)
             (self.sector, self.nonce) = (sector, nonce)
+        }
+
+        /// Returns true if the records were once on the disk: SQLite begins the next segment, and writes to the database, only then.
+        ///
+        /// Their number says nothing: with `synchronous=NORMAL`, it is synced together with them.
+        func isSynced(
+            _ start: Int, _ file: DamagedFile, _ database: DamagedFile, pageSize: Int
+        ) throws -> Bool {
+            guard isCounted else { return false }
+            let end = (start + records * (pageSize + 8) + sector - 1) / sector * sector
+            if try Segment(file, at: end, pageSize: pageSize) != nil { return true }
+            return try (0..<records).contains { index in
+                let record = try file.read(at: start + index * (pageSize + 8), count: pageSize + 8)
+                guard record.count == pageSize + 8, isIntact(record, pageSize: pageSize),
+                    let number = record.uint32(0), number > 0, number <= database.size / pageSize
+                else { return false }
+                return try record[4..<4 + pageSize]
+                    != database.read(at: (number - 1) * pageSize, count: pageSize)[...]
+            }
         }
 
         /// Returns true if the checksum of a record is right, which takes in every two hundredth byte.
