@@ -1,3 +1,5 @@
+import SchemaMigrations
+
 // Which journals a damaged database has shows by its pages.
 extension DamagedDatabase {
     /// Reads the structure of a file with one of several sets of journals: the first one, unless pages contradict each other
@@ -8,30 +10,33 @@ extension DamagedDatabase {
     ///
     /// - Returns: the database, and the index of its journals; nil if nothing can be read.
     static func read(
-        _ file: DamagedFile, withOneOf journals: [JournalPages?]
+        _ file: DamagedFile, withOneOf journals: [JournalPages?], _ interrupter: Interrupter
     ) throws -> (database: DamagedDatabase, choice: Int)? {
         let first = try read(file, journals[0])
         if journals.count == 1 { return first.map { ($0, 0) } }
-        if let first, try first.isConsistent() { return (first, 0) }
+        if let first, try first.isConsistent(interrupter) { return (first, 0) }
         for (choice, fewer) in journals.enumerated().dropFirst() {
             guard let other = try read(file, fewer), other.entries.count >= first?.entries.count ?? 1 else {
                 continue
             }
-            if try other.isConsistent() { return (other, choice) }
+            if try other.isConsistent(interrupter) { return (other, choice) }
         }
         return first.map { ($0, 0) }
     }
 
     /// Returns true if the pages of all trees, and those on which their rows go on, are what others say of them, as far as
     /// they are not lost.
-    private func isConsistent() throws -> Bool { try pagesInUse() != nil }
+    private func isConsistent(_ interrupter: Interrupter) throws -> Bool {
+        try pagesInUse(interrupter) != nil
+    }
 
     /// Returns the pages with rows, and those on which these go on; nil if others contradict what one of them is.
-    func pagesInUse() throws -> Set<Int>? {
+    func pagesInUse(_ interrupter: Interrupter) throws -> Set<Int>? {
         guard !hasContradiction else { return nil }
         let leaves = trees.values.flatMap(\.leaves)
         var taken = Set(leaves.map(\.number))
         let isConsistent = try leaves.allSatisfy { leaf in
+            try interrupter.check()
             guard let page = try pages.tree(leaf.number) else { return true }
             return try page.cells.allSatisfy { cell in
                 guard let first = cell.overflow else { return true }

@@ -30,7 +30,7 @@ struct DamagedDatabase {
     private var freePages: Set<Int> = []
     /// True if a page of a tree is in the list of those of deleted rows.
     private var hasFreePageInUse = false
-    /// True if a journal beside the file is taken for one of another database, or for an older one, or if the log is damaged.
+    /// True if a journal beside the file is taken for one of another database, or for an older one, or if damage ends one.
     var hasUnusedJournal = false
     /// True if a page of a tree is not what its parent says, and not merely lost.
     private(set) var hasContradiction = false
@@ -119,17 +119,19 @@ struct DamagedDatabase {
     }
 
     /// Returns true if every page is known to be either in use or one of deleted rows: then one that nothing leads to is in use.
-    func knowsAllPages() throws -> Bool {
-        guard knowsFreePages, !hasFreePageInUse, hasWholeSchema, let used = try pagesInUse() else {
-            return false
-        }
+    func knowsAllPages(_ interrupter: Interrupter) throws -> Bool {
+        guard knowsFreePages, !hasFreePageInUse, hasWholeSchema, let used = try pagesInUse(interrupter)
+        else { return false }
         return freePages.isDisjoint(with: used)
     }
 
     /// Returns true if an index has fewer entries than its table has rows: it lacks pages, unless it is for a part of the rows.
-    func hasTooFewEntries(index name: SQLName) throws -> Bool {
+    func hasTooFewEntries(index name: SQLName, _ interrupter: Interrupter) throws -> Bool {
         func count(_ tree: DamagedTree) throws -> Int {
-            try tree.leaves.reduce(0) { try $0 + (pages.tree($1.number)?.cells.count ?? 0) }
+            try tree.leaves.reduce(0) { sum, leaf in
+                try interrupter.check()
+                return try sum + (pages.tree(leaf.number)?.cells.count ?? 0)
+            }
         }
         guard let entry = entries.first(where: { $0.type == "index" && $0.name == name }),
             let index = tree(of: name), let table = tree(of: entry.table)

@@ -22,7 +22,7 @@ extension DatabaseFile {
         if file.size > 0 { own = try journalsOfDamaged(place, own[0], interrupter) }
         if own.isEmpty { return nil }
         let choices = own.map { own in JournalPages.joining(journals.filter { own.contains($0.key) }) }
-        guard let found = try DamagedDatabase.read(file, withOneOf: choices) else {
+        guard let found = try DamagedDatabase.read(file, withOneOf: choices, interrupter) else {
             throw nothingToRead(place)
         }
         var damaged = found.database

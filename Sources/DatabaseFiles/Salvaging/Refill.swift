@@ -234,7 +234,7 @@ struct Refill {
         guard rivals.count == 1, hasRoom(for: keys, in: rivals[0]),
             try !damaged.layouts(fitting: tree, among: rivals).isEmpty
         else { return nil }
-        let isInUse = try knowsAllPages ?? damaged.knowsAllPages()
+        let isInUse = try knowsAllPages ?? damaged.knowsAllPages(interrupter)
         knowsAllPages = isInUse
         return isInUse ? rivals[0] : nil
     }
@@ -260,7 +260,8 @@ struct Refill {
         if all.isEmpty || !tables.allSatisfy({ complete.contains($0.name) }) { return true }
         guard damaged.knowsFreePages, !tables.allSatisfy({ remade.contains($0.name) }) else { return false }
         for index in all where index.isIndex {
-            let isShort = try shortIndexes[index.name] ?? damaged.hasTooFewEntries(index: index.name)
+            let isShort =
+                try shortIndexes[index.name] ?? damaged.hasTooFewEntries(index: index.name, interrupter)
             shortIndexes[index.name] = isShort
             if isShort { return false }
         }
