@@ -50,4 +50,32 @@ struct NewCheckTests {
         let sql = "\(correction)\n\(Self.rebuild(check, ""))"
         #expect(try ReviewedMigrations(sql, after: Self.note).findings == [])
     }
+
+    @Test(
+        "finds the rows that a condition leaves out, too",
+        arguments: [("--", ["3 lost-rows", "3 new-check"]), ("-- allow: new-check", ["3 lost-rows"])])
+    func conditions(comment: String, rules: [String]) throws {
+        let sql = """
+            CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT NOT NULL, size INTEGER NOT NULL CHECK (size > 0));
+            \(comment)
+            INSERT INTO n SELECT * FROM note WHERE length(title) <= 200;
+            DROP TABLE note; ALTER TABLE n RENAME TO note;
+            """
+        #expect(try ReviewedMigrations(sql, after: Self.note).rules.sorted() == rules)
+    }
+
+    @Test("finds the values that change, too")
+    func changedValues() throws {
+        let sql = """
+            CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT CHECK (length(title) <= 200), mood TEXT);
+            INSERT INTO n SELECT id, title, title || mood FROM note;
+            DROP TABLE note; ALTER TABLE n RENAME TO note;
+            """
+        let first = "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, mood TEXT);"
+        let plain = sql.replacing(" CHECK (length(title) <= 200)", with: "")
+        let rules = try ReviewedMigrations(plain, after: first).rules
+        #expect(!rules.isEmpty)
+        let found = try ReviewedMigrations(sql, after: first).rules
+        #expect(found.sorted() == (rules + ["2 new-check"]).sorted())
+    }
 }

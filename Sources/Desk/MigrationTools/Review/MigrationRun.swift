@@ -173,9 +173,10 @@ struct MigrationRun {
         let trial = RowTrial(
             database: database, migrator: migrator, version: version,
             renames: ScriptRenames(outline), tables: before.layouts(of: tables, comparedIn: outline),
-            conditionValues: outline.conditionValues)
+            values: outline.conditionValues)
         let rows = trial
         var (facts, problems, failure) = facts(trial, small, outline, style)
+        let refused = refusedRows(trial, small, outline, style, besides: problems)
         do {
             let trial = LossTrial(
                 database: database, migrator: migrator, version: version, outline: outline,
@@ -204,14 +205,14 @@ struct MigrationRun {
             {
                 problems.append(clash)
             }
-            return (facts, losses, problems)
+            return (facts, losses, problems + refused)
         } catch is StepLimit.Reached {
-            return (facts, nil, problems + [stopped(outline)])
+            return (facts, nil, problems + refused + [stopped(outline)])
         } catch {
-            if problems.isEmpty, failure != .orphans, !outline.rebuildsParent(error) {
+            if problems.isEmpty, refused.isEmpty, failure != .orphans, !outline.rebuildsParent(error) {
                 problems.append(untried(error, outline) ?? didNotRun(error, outline))
             }
-            return (facts, nil, problems)
+            return (facts, nil, problems + refused)
         }
     }
 
@@ -423,6 +424,19 @@ struct MigrationRun {
         } catch {
             return (plainFacts(trial), [], error is StepLimit.Reached ? .steps : .other)
         }
+    }
+
+    /// Returns the problem of rows with values that a new `CHECK` refuses, and which awkward rows do not have.
+    private func refusedRows(
+        _ trial: RowTrial, _ small: SmallDatabase?, _ outline: ScriptOutline, _ style: TableFilling.Style,
+        besides problems: [ReviewFinding]
+    ) -> [ReviewFinding] {
+        let values = outline.checkValues
+        guard style == .awkward, !values.isEmpty, !problems.contains(where: { $0.rule == .newCheck }) else {
+            return []
+        }
+        return facts(trial.including(values), small, outline, .deciding).problems
+            .filter { $0.rule == .newCheck }
     }
 
     /// The rows to run over where awkward ones make a migration fail.

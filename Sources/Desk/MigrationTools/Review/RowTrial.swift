@@ -11,14 +11,21 @@ struct RowTrial {
     let renames: ScriptRenames
     /// The tables that get rows.
     let tables: [TableLayout]
-    /// The values that may decide the conditions of the migration.
-    let conditionValues: ConditionValues
+    /// The values that may decide the conditions of the migration, or its constraints.
+    let values: ConditionValues
 
     /// Returns the trial in a database with fewer tables, whose only migration is one that does nothing.
     func inside(_ database: DatabaseQueue, _ migrator: any MigrationRunner) -> RowTrial {
         RowTrial(
             database: database, migrator: migrator, version: version, renames: renames, tables: tables,
-            conditionValues: conditionValues)
+            values: values)
+    }
+
+    /// Returns the trial of rows that have other values.
+    func including(_ values: ConditionValues) -> RowTrial {
+        RowTrial(
+            database: database, migrator: migrator, version: version, renames: renames, tables: tables,
+            values: values)
     }
 
     private static let rowsPerTable = 32
@@ -63,7 +70,7 @@ struct RowTrial {
         try database.backup(to: copy)
         try copy.write { db in
             try TableFilling.fill(
-                tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, including: conditionValues, db
+                tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, including: values, db
             )
             try AutoincrementSequences.raise(db, by: Self.deletedRows)
         }

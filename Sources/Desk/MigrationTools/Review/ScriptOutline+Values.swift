@@ -27,11 +27,18 @@ extension ScriptOutline {
         SQLLiterals(conditions.map { $0.map(\.keyword).joined(separator: " ") })
     }
 
-    /// The values that may decide these conditions, and the constraints of new tables, which the rows of old ones get.
+    /// The values that may decide these conditions.
     var conditionValues: ConditionValues {
+        ConditionValues(conditions, among: statements.filter(\.changesRows).flatMap(\.tokens))
+    }
+
+    /// The values that may break the constraints of new tables, which get the rows of old ones.
+    ///
+    /// Apart from the others: a row that a constraint refuses fails the run, which then tells nothing of other rows.
+    var checkValues: ConditionValues {
         ConditionValues(
-            conditions, and: statements.filter { $0.createdTable != nil }.flatMap(\.checks),
-            among: statements.filter(\.changesRows).flatMap(\.tokens))
+            statements.filter { $0.createdTable != nil }.flatMap(\.checks),
+            among: statements.filter(\.changesRows).flatMap(\.tokens), includingKeys: false)
     }
 
     /// True if a statement leaves out or deletes rows where a key is taken.

@@ -3,15 +3,15 @@ import GRDB
 import SchemaMigrations
 
 /// The values that may decide the conditions of a migration, by the names beside which they stand.
-struct ConditionValues {
+package struct ConditionValues: Equatable, Sendable {
     /// Values for some columns of one row.
     typealias Assignment = [(column: Int, value: DatabaseValue)]
 
     /// The texts and the numbers that the conditions name, those nearest to the name first.
     private var literals: [SQLName: [DatabaseValue]] = [:]
 
-    /// Those that new constraints name; a key with one is too rare.
-    private var limits: [SQLName: [DatabaseValue]] = [:]
+    /// False for the values of constraints: a key with one is too rare.
+    private let includesKeys: Bool
 
     /// The literals that statements write: rows that have one already would become like those that get it.
     private var written: Set<DatabaseValue> = []
@@ -19,33 +19,27 @@ struct ConditionValues {
     /// Reads conditions.
     ///
     /// - Parameters:
-    ///   - checks: conditions that rows have to meet in the end.
     ///   - tokens: those of all statements that change rows.
+    ///   - includesKeys: whether columns with unique values get some, too.
     init(
-        _ conditions: [[SQLScript.Token]] = [], and checks: [[SQLScript.Token]] = [],
-        among tokens: [SQLScript.Token] = []
+        _ conditions: [[SQLScript.Token]] = [], among tokens: [SQLScript.Token] = [],
+        includingKeys includesKeys: Bool = true
     ) {
+        self.includesKeys = includesKeys
         written = Set(tokens.compactMap(\.literal)).subtracting(conditions.joined().compactMap(\.literal))
-        literals = Self.literals(conditions)
-        limits = Self.literals(checks)
-    }
-
-    private static func literals(_ conditions: [[SQLScript.Token]]) -> [SQLName: [DatabaseValue]] {
-        var literals: [SQLName: [DatabaseValue]] = [:]
         for condition in conditions {
             for (position, token) in condition.enumerated() where token.literal == nil && token.isName {
                 var known = literals[token.name] ?? []
                 for value in [condition[position...], condition[..<position]].joined().lazy.compactMap(
                     \.literal)
                 where !known.contains(value)
-                    && known.count(where: { $0.isText == value.isText }) < mostLiterals
+                    && known.count(where: { $0.isText == value.isText }) < Self.mostLiterals
                 {
                     known.append(value)
                 }
                 literals[token.name] = known
             }
         }
-        return literals
     }
 
     var isEmpty: Bool { literals.isEmpty }
@@ -56,10 +50,8 @@ struct ConditionValues {
     func assignments(
         to columns: [(position: Int, name: SQLName, kind: GeneratedValue, isUnique: Bool)]
     ) -> [Assignment] {
-        let named = columns.compactMap { column in
-            let limits = column.isUnique ? nil : limits[column.name]
-            return (literals[column.name] ?? limits).map { known in
-                let named = known + (limits ?? []).filter { !known.contains($0) }
+        let named = columns.filter { includesKeys || !$0.isUnique }.compactMap { column in
+            literals[column.name].map { named in
                 let values = column.kind.values(near: named, column.isUnique)
                 return (column.position, values.filter { !written.contains($0) })
             }

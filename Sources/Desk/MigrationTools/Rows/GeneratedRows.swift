@@ -54,8 +54,8 @@ package struct GeneratedRows {
         case json
         /// The values that the migration names.
         case literals
-        /// Values that decide the migration's conditions, of which each part has others.
-        case deciding(part: Int, among: Kind)
+        /// Values that decide conditions or constraints of the migration, of which each part has others.
+        case deciding(ConditionValues, part: Int, among: Kind)
         /// Texts of which two differ in their case, or in a space at the end.
         case twins
         /// Values of columns that have a `CHECK`: those that it names, and those that decide the migration's conditions.
@@ -187,8 +187,8 @@ package struct GeneratedRows {
         _ kind: Kind, naming literals: SQLLiterals, deciding conditions: ConditionValues
     ) -> GeneratedRows {
         switch kind {
-        case .deciding(let part, let others):
-            of(others, naming: literals).assigning(assignments(deciding: conditions), part: part)
+        case .deciding(let values, let part, let others):
+            of(others, naming: literals).assigning(assignments(deciding: values), part: part)
         case .checked(let part): assigning(choices(deciding: conditions), part: part)
         case .twins: withTwins(in: [.text, .identifier])
         case .keys: renamed(conditions)
@@ -275,7 +275,9 @@ package struct GeneratedRows {
     ///
     /// - Parameter kind: the kind of the other values.
     func kinds(deciding conditions: ConditionValues, among kind: Kind) -> [Kind] {
-        Self.parts(assignments(deciding: conditions)).map { .deciding(part: $0, among: kind) }
+        Self.parts(assignments(deciding: conditions)).map {
+            .deciding(conditions, part: $0, among: kind)
+        }
     }
 
     /// Returns the kinds of values that the schema limits: those that a `CHECK` names, keys, and keys of other tables.
