@@ -73,4 +73,17 @@ struct MergeTests {
         let sql = "INSERT OR IGNORE INTO tag SELECT name FROM label; DROP TABLE label;"
         #expect(try ReviewedMigrations(sql, after: first).findings == [])
     }
+
+    @Test("takes the columns of a star from the table that is merged, every time", arguments: 1...8)
+    func otherTables(_: Int) throws {
+        let first = """
+            CREATE TABLE list(id TEXT PRIMARY KEY NOT NULL, name TEXT);
+            CREATE TABLE one(key TEXT PRIMARY KEY NOT NULL, body TEXT);
+            CREATE TABLE other(key TEXT PRIMARY KEY NOT NULL, body TEXT);
+            """
+        let condition = "WHERE body IN (SELECT id FROM list) OR body NOT IN (SELECT id FROM list)"
+        let found = try ReviewedMigrations(
+            "INSERT OR IGNORE INTO one SELECT * FROM other \(condition);\(Self.drop)", after: first)
+        #expect(found.rules.contains("2 drop-table"))
+    }
 }

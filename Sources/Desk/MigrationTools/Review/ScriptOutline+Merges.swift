@@ -47,13 +47,15 @@ extension ScriptOutline.Statement {
         guard let insertion, insertion.table == target.name else { return [] }
         let columns = insertion.columns ?? target.columns.map(\.name)
         return selects.compactMap { select in
-            let names = select.tablesByName
+            let (from, names) = (select.from, select.from.tablesByName)
+            let isJoin = from.contains { $0.isWord("JOIN") || $0.keyword == "," }
             let values = select.separated(endingAt: ["FROM"]).flatMap { value -> [GeneratedRows.Column?] in
                 let value = value.drop { $0.isWord("DISTINCT") || $0.isWord("ALL") }
                 guard value.last?.keyword == "*", value.count == 1 || value.count == 3 else {
                     return [value.column(of: names, tables)]
                 }
-                let name = value.count == 3 ? value.first.flatMap { names[$0.name] } : names.values.first
+                let alone = isJoin ? nil : from.dropFirst().qualifiedName
+                let name = value.count == 3 ? value.first.flatMap { names[$0.name] } : alone
                 guard let name, let source = tables[name] else { return [nil] }
                 return source.columns.map { GeneratedRows.Column(table: name, name: $0.name) }
             }
@@ -71,6 +73,15 @@ extension ScriptOutline.Statement {
             if token.keyword == ")" { depth -= 1 }
             return depth == 0 && token.isWord("SELECT")
         }.dropFirst().map(Array.init)
+    }
+}
+
+extension [SQLScript.Token] {
+    /// The tables of a `SELECT`, but for those of others inside parentheses.
+    fileprivate var from: [SQLScript.Token] {
+        let ends = ["WHERE", "GROUP", "WINDOW", "UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", ";"]
+        let rest = outside.filter { $0.keyword != ")" }.drop { !$0.isWord("FROM") }
+        return Array(rest.prefix { !ends.contains($0.keyword) })
     }
 }
 
