@@ -1,3 +1,5 @@
+import Foundation
+import SchemaMigrations
 import TestSupport
 import Testing
 
@@ -111,5 +113,17 @@ struct BoundTests {
         ])
     func uncut(sql: String) throws {
         #expect(try findings(sql) == [])
+    }
+
+    @Test("compares no number with rows but one that a rank is compared with")
+    func otherNumbers() throws {
+        let sql = """
+            CREATE TABLE entry AS SELECT *, CASE WHEN length(body) >= 2020 THEN 1 ELSE 0 END AS long FROM (
+                SELECT *, row_number() OVER (PARTITION BY title ORDER BY id) AS place FROM note)
+            WHERE place <= 50 OR id = 1999;
+            """
+        #expect(ScriptOutline(try SQLScript(Data(sql.utf8), fileName: "2_b.sql")).rowBound == nil)
+        let outline = ScriptOutline(try SQLScript(Data("\(sql)\(Self.drop)".utf8), fileName: "2_b.sql"))
+        #expect(outline.rowBound == 50)
     }
 }

@@ -30,17 +30,33 @@ extension ScriptOutline {
 }
 
 extension ScriptOutline.Statement {
-    /// The numbers after `LIMIT` and `OFFSET`, and those with which a statement that ranks rows compares.
+    /// The numbers after `LIMIT` and `OFFSET`, and those with which a rank is compared.
     fileprivate var rowBounds: [Int] {
-        let ranks = tokens.contains { $0.isWord("OVER") }
-        let comparisons: Set<String> = ranks ? ["<", ">", "="] : []
+        let (ranks, operators) = (ranks, ["<", ">", "="])
         return tokens.indices.flatMap { index -> [Int] in
             let rest = tokens[(index + 1)...].prefix(3).map(\.keyword)
             let isBound = tokens[index].isWord("LIMIT") || tokens[index].isWord("OFFSET")
-            guard isBound || comparisons.contains(tokens[index].keyword) else { return [] }
+            let compared =
+                operators.contains(tokens[index].keyword)
+                ? tokens[..<index].last { !operators.contains($0.keyword) } : nil
+            guard isBound || compared.map({ ranks.contains($0.name) }) == true else { return [] }
             return (isBound && rest.dropFirst().first == "," ? [rest[0], rest[2]] : Array(rest.prefix(1)))
                 .compactMap(Int.init)
         }
+    }
+
+    /// The names of the columns that rank rows, as `rank` in `row_number() OVER (ORDER BY id) AS rank`.
+    private var ranks: Set<SQLName> {
+        let names = tokens.indices.filter { tokens[$0].isWord("OVER") }.compactMap { start -> SQLName? in
+            var depth = 0
+            let rest = tokens[(start + 1)...].drop { token in
+                if token.keyword == "(" { depth += 1 }
+                if token.keyword == ")" { depth -= 1 }
+                return depth > 0
+            }.dropFirst()
+            return (rest.first?.isWord("AS") == true ? rest.dropFirst() : rest).first?.name
+        }
+        return Set(names)
     }
 
     /// The columns in `substr(column, 1, length)`.
