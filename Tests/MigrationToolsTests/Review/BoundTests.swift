@@ -126,4 +126,22 @@ struct BoundTests {
         let outline = ScriptOutline(try SQLScript(Data("\(sql)\(Self.drop)".utf8), fileName: "2_b.sql"))
         #expect(outline.rowBound == 50)
     }
+
+    @Test("finds the rows in no more than seconds where a DELETE follows", .timeLimit(.minutes(1)))
+    func deletion() throws {
+        let first = """
+            CREATE TABLE history(id INTEGER PRIMARY KEY, url TEXT, title TEXT, seen TEXT);
+            CREATE TABLE tag(id INTEGER PRIMARY KEY, history INTEGER, name TEXT);
+            """
+        let sql = """
+            CREATE TABLE recent(id INTEGER PRIMARY KEY, url TEXT, title TEXT, seen TEXT);
+            INSERT INTO recent SELECT * FROM history ORDER BY id DESC LIMIT 1000;
+            DROP TABLE history; ALTER TABLE recent RENAME TO history;
+            DELETE FROM tag WHERE history NOT IN (SELECT id FROM history);
+            """
+        let start = ContinuousClock.now
+        let rules = try ReviewedMigrations(sql, after: first).rules
+        #expect(rules.contains("2 lost-rows"), "\(rules)")
+        #expect(ContinuousClock.now - start < .seconds(40))
+    }
 }

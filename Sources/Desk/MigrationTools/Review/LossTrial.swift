@@ -143,6 +143,7 @@ struct LossTrial {
                 }
                 found = try Kind(
                     self, isSurprising ? changed.surprising : changed,
+                    kind.isMany ? .rows : .rowsAndValues,
                     only: judgement?.losses ?? known.map { [$0] }, chance)
                 chance = found.chance
             } catch let error as StepLimit.Reached {
@@ -170,7 +171,8 @@ struct LossTrial {
                 rows, among: best.kind, besides: judgement.losses + best.losses, chance)
             judgement.losses += try lostBeyondLengths(
                 rows, besides: judgement.losses + best.losses, chance)
-            let beyondLimit = try lostBeyondLimit(besides: judgement.losses, chance)
+            let beyondLimit = try lostBeyondLimit(
+                among: best.kind, besides: judgement.losses, chance)
             judgement.losses += beyondLimit ?? []
             judgement.hasTriedLimit = beyondLimit != nil
             judgement.clash = try clash(over: rows)
@@ -299,10 +301,13 @@ struct LossTrial {
     }
 
     /// Returns the rows that are lost if a table has more of them than a statement copies; nil if that cannot be found out.
-    private func lostBeyondLimit(besides known: [Loss], _ chance: [SQLName: Set<Int>]?) throws -> [Loss]? {
+    private func lostBeyondLimit(
+        among others: GeneratedRows.Kind, besides known: [Loss], _ chance: [SQLName: Set<Int>]?
+    ) throws -> [Loss]? {
         guard kinds.count > 1, let bound = outline.rowBound else { return [] }
-        let kind = GeneratedRows.Kind.many(bound + GeneratedRows.rowsPerTable)
+        let kind = GeneratedRows.Kind.many(bound + GeneratedRows.rowsPerTable, among: others)
         let rows = try GeneratedRows(for: tables, layouts, in: database, count: [kind].rowsPerTable)
+            .of(kind, naming: SQLLiterals(outline.script), deciding: ConditionValues())
         // With so many rows, a join may take too many steps that a few rows allow.
         let found = try? losses(over: rows, .rows, only: nil, chance)
         return found?.map { $0.without(known, as: kind) }.filter { $0.rows > 0 }
@@ -595,8 +600,13 @@ private struct Kind {
 extension [GeneratedRows.Kind] {
     /// The number of rows of a table.
     fileprivate var rowsPerTable: Int {
-        if case .many(let count) = first { count } else { GeneratedRows.rowsPerTable }
+        if case .many(let count, _) = first { count } else { GeneratedRows.rowsPerTable }
     }
+}
+
+extension GeneratedRows.Kind {
+    /// True for so many rows that to exchange the values of each two takes minutes.
+    var isMany: Bool { if case .many = self { true } else { false } }
 }
 
 extension SQLScript {

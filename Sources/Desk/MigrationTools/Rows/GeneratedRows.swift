@@ -67,7 +67,7 @@ package struct GeneratedRows {
         /// Foreign keys that are null in some rows, wherever they may be.
         case withoutParents
         /// A great many rows, with more than a statement copies.
-        case many(Int)
+        case many(Int, among: Kind)
         /// Texts that differ only after so many characters.
         case long(SQLName, Int)
         /// A column that is null in two rows.
@@ -191,6 +191,7 @@ package struct GeneratedRows {
             of(others, naming: literals).assigning(assignments(deciding: values), part: part)
         case .checked(let part): assigning(choices(deciding: conditions), part: part)
         case .twins: withTwins(in: [.text, .identifier])
+        case .many(_, let others): of(others, naming: literals)
         case .keys: renamed(conditions)
         case .shared(let groups): groups.reduce(self) { $0.sharing($1) }
         case .withoutParents: withoutParents
