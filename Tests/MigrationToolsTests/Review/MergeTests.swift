@@ -86,4 +86,20 @@ struct MergeTests {
             "INSERT OR IGNORE INTO one SELECT * FROM other \(condition);\(Self.drop)", after: first)
         #expect(found.rules.contains("2 drop-table"))
     }
+
+    @Test(
+        "finds nothing in the second of two releases that both copy the rows, but only keys are no copy",
+        arguments: [
+            ("INSERT INTO entry(id, body) SELECT key, body FROM other;", []),
+            ("CREATE TABLE log AS SELECT key FROM other;", ["2 drop-table"]),
+        ])
+    func twoReleases(copy: String, rules: [String]) throws {
+        let second = "INSERT OR IGNORE INTO entry(id, body) SELECT key, body FROM other;\(Self.drop)"
+        let files = [
+            "1_a.sql": "CREATE TABLE other(key TEXT PRIMARY KEY NOT NULL, body TEXT);",
+            "2_b.sql": "CREATE TABLE entry(id TEXT PRIMARY KEY NOT NULL, body TEXT);\n\(copy)",
+            "3_c.sql": second,
+        ]
+        #expect(try ReviewedMigrations(files).rules == rules)
+    }
 }

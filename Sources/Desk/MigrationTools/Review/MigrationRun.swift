@@ -249,11 +249,14 @@ struct MigrationRun {
     /// stays may have been written since.
     private func remaining(_ loss: LossTrial.Loss, of trial: LossTrial) -> LossTrial.Loss? {
         if loss.rows > 0, trial.outline.keeps(loss.table) { return loss }
+        let targets = Set(trial.outline.statements.compactMap { $0.target(of: loss.table) })
         let copying = looks.indices.reversed().lazy.filter { index in
             looks[index].names.contains(loss.table)
                 && looks[index].outline.statements.contains { statement in
                     statement.mentions(loss.table) && (statement.copies || statement.updatedTable != nil)
                         && (loss.isWhole || statement.selectsAll
+                            || loss.rows > 0 && !loss.kind.isMany
+                                && statement.target(of: loss.table).map(targets.contains) == true
                             || loss.columns.keys.contains(where: statement.mentions))
                 }
         }
@@ -622,6 +625,11 @@ extension ScriptOutline {
 }
 
 extension ScriptOutline.Statement {
+    /// Returns the table into which the statement copies rows of another one.
+    fileprivate func target(of table: SQLName) -> SQLName? {
+        copies && tokens.outside.tablesByName[table] != nil ? writtenTable ?? createdTable : nil
+    }
+
     /// True if the statement only declares something, whatever rows there are.
     var onlyDeclares: Bool {
         if createdTable != nil, !tokens.opens(with: "CREATE", "VIRTUAL") {
