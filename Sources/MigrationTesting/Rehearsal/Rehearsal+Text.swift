@@ -6,8 +6,9 @@ extension Rehearsal {
 
     /// The losses that a test should reject, one sentence each.
     ///
-    /// A loss is a table that lost rows, a column in which values became null or refer to other rows, or that is gone with values
-    /// which no new column has, a foreign key that more rows violate than before, or an `AUTOINCREMENT` sequence that went back.
+    /// A loss is a table that lost rows, a column in which values became null or refer to other rows, or that is gone, a foreign
+    /// key that more rows violate than before, or an `AUTOINCREMENT` sequence that went back. A column is not lost if another one
+    /// got its values, or if a new column of its table has a value in each of its rows.
     ///
     /// ```swift
     /// let rehearsal = try schema.rehearse(path: "library.sqlite")

@@ -95,7 +95,7 @@ public struct Rehearsal: Sendable {
     package let schema: SchemaDifference
     /// The tables that may give the ids of deleted rows again, a sentence each.
     package let lostSequences: [String]
-    /// The columns that are gone, with values that no new column has, a sentence each.
+    /// The columns that are gone with their values, a sentence each.
     package let lostColumns: [String]
     /// The number of rows in each table, by name.
     public let rows: [RowCount]
@@ -177,16 +177,22 @@ extension Rehearsal {
         lostColumns = comparison.lostColumns.map {
             "column \("\($0.table.text).\($0.column.text)".quoted) is gone, and had \($0.values.counting("value"))"
         }
-        func name(_ table: SQLName) -> SQLName {
-            renames.table(table).flatMap { after.rows[$0] == nil ? nil : $0 } ?? table
+        func name(_ table: SQLName) -> SQLName? {
+            if let new = renames.table(table), after.rows[new] != nil { return new }
+            return renames.isTaken(table, by: before.rows.keys) ? nil : table
         }
-        let old = before.rows.map { RowCount(table: $0.text, before: $1, after: after.rows[name($0)]) }
-        let new = Set(after.rows.keys).subtracting(before.rows.keys.map(name))
+        let old = before.rows.map { table, count in
+            RowCount(table: table.text, before: count, after: name(table).flatMap { after.rows[$0] })
+        }
+        let new = Set(after.rows.keys).subtracting(before.rows.keys.compactMap(name))
             .map { RowCount(table: $0.text, before: nil, after: after.rows[$0]) }
         rows = (old + new).sorted { SQLName($0.table) < SQLName($1.table) }
         let orphans = Dictionary(
-            before.orphans.map { (Inventory.Key(table: name($0.table), parent: name($0.parent)), $1) },
-            uniquingKeysWith: +)
+            before.orphans.compactMap { key, count in
+                name(key.table).map {
+                    (Inventory.Key(table: $0, parent: name(key.parent) ?? key.parent), count)
+                }
+            }, uniquingKeysWith: +)
         violations = Set(after.orphans.keys).union(orphans.keys).sorted().map {
             Violation(
                 table: $0.table.text, parent: $0.parent.text, before: orphans[$0, default: 0],

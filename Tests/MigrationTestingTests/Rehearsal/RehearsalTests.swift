@@ -137,6 +137,7 @@ struct FileRehearsalTests {
             CREATE TABLE shelf(id INTEGER PRIMARY KEY);
             CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT, mood TEXT, shelf INTEGER REFERENCES shelf(id));
             INSERT INTO book VALUES (1, 'Emma', 'calm', NULL), (2, 'Ulysses', NULL, 7);
+            CREATE TABLE note(text TEXT); INSERT INTO note VALUES ('Emma'), ('Ulysses'), ('shelf');
             """
         let schema = try SchemaMigrator(migrations: [
             SQLMigration(version: 1, name: "a", sql: "-- migrations: foreign-keys=unchecked\n\(first)"),
@@ -165,9 +166,37 @@ struct FileRehearsalTests {
                 "ALTER TABLE book ADD COLUMN tone TEXT; UPDATE book SET tone = mood; ALTER TABLE book DROP COLUMN mood;",
                 []
             ),
+            (
+                """
+                INSERT INTO note SELECT 'was ' || mood FROM book; INSERT INTO note SELECT mood FROM book WHERE mood IS NOT NULL;
+                ALTER TABLE book DROP COLUMN mood;
+                """, []
+            ),
+            ("UPDATE note SET text = 'calm'; ALTER TABLE book DROP COLUMN mood;", []),
+            (
+                """
+                ALTER TABLE book ADD COLUMN length INTEGER; UPDATE book SET length = length(title);
+                ALTER TABLE book DROP COLUMN title;
+                """, []
+            ),
+            (
+                "ALTER TABLE book ADD COLUMN isRead INTEGER NOT NULL DEFAULT 0; ALTER TABLE book DROP COLUMN title;",
+                ["column `book.title` is gone, and had 2 values"]
+            ),
         ])
     func goneColumn(sql: String, losses: [String]) throws {
         #expect(try rehearsal(sql).losses == losses)
+    }
+
+    @Test("finds the rows of a table that is dropped, and whose name another one takes")
+    func takenName() throws {
+        let rehearsal = try rehearsal("DROP TABLE book; ALTER TABLE note RENAME TO book;")
+        #expect(rehearsal.losses == ["table `book` is gone, and had 2 rows"])
+        #expect(rehearsal.rows.map { [$0.before, $0.after] } == [[2, nil], [3, 3], [0, 0]])
+        #expect(rehearsal.values == [])
+        let rebuilt = try self.rehearsal(
+            "CREATE TABLE n AS SELECT * FROM note; DROP TABLE note; ALTER TABLE n RENAME TO note;")
+        #expect(rebuilt.losses == [])
     }
 
     @Test("finds no loss in a table that has another name")

@@ -27,7 +27,7 @@ package struct ValueComparison: Sendable {
         package var count: Int { rows.count }
     }
 
-    /// A column that is gone, with values that no new column has.
+    /// A column that is gone, with values that no other column got, and that no new column of the table stands for.
     package struct LostColumn: Sendable {
         /// The table's name before.
         package let table: SQLName
@@ -58,7 +58,9 @@ package struct ValueComparison: Sendable {
     package init(from before: DatabaseValues, to after: DatabaseValues, _ renames: ScriptRenames) {
         for old in before.tables {
             guard
-                let new = renames.table(old.layout.name).flatMap(after.table) ?? after.table(old.layout.name)
+                let new = renames.table(old.layout.name).flatMap(after.table) ?? after.table(old.layout.name),
+                new.layout.name != old.layout.name
+                    || !renames.isTaken(old.layout.name, by: before.tables.map(\.layout.name))
             else { continue }
             let columns = old.layout.columns.enumerated().compactMap { position, column in
                 new.columns.firstIndex(of: renames.column(column.name, of: old.layout.name)).map {
@@ -95,17 +97,39 @@ package struct ValueComparison: Sendable {
             }.map { (pair, $0, pair.old.values(of: $0)) }
         }.filter { !$0.values.isEmpty }
         guard !gone.isEmpty else { return [] }
-        let new = after.tables.flatMap { table -> [Set<Int>] in
-            let pair = pairs.first { $0.stored.layout.name == table.layout.name }
-            return table.columns.indices.filter { position in
-                pair?.columns.contains { $0.new == position } != true
-            }.map { Set(table.values(of: $0)) }
+        let new = after.tables.flatMap { table in
+            table.columns.indices.filter { !isUnchanged($0, of: table) }.map { Set(table.values(of: $0)) }
         }
-        return gone.filter { column in !new.contains { $0.isSuperset(of: column.values) } }.map {
+        return gone.filter { column in
+            !new.contains { $0.isSuperset(of: column.values) }
+                && !isConverted(column.column, in: column.pair)
+        }.map {
             LostColumn(
                 table: $0.pair.old.layout.name, column: $0.pair.old.columns[$0.column],
                 values: $0.values.count)
         }.sorted { ($0.table, $0.column) < ($1.table, $1.column) }
+    }
+
+    /// Returns whether a column has no other values than it had before.
+    private func isUnchanged(_ column: Int, of table: TableValues) -> Bool {
+        guard let pair = pairs.first(where: { $0.stored.layout.name == table.layout.name }),
+            let old = pair.columns.first(where: { $0.new == column })?.old
+        else { return false }
+        let name = pair.old.columns[old]
+        return pair.rows.count == table.count
+            && !changes.contains { $0.table == pair.old.layout.name && $0.column == name }
+    }
+
+    /// Returns whether a new column has a value in each row in which a column that is gone had one, and not always the same.
+    private func isConverted(_ column: Int, in pair: Pair) -> Bool {
+        let rows = pair.rows.filter { pair.old.meaning($0.old, column) != 0 }
+        let isConstant = Set(rows.map { pair.old.meaning($0.old, column) }).count < 2
+        return !rows.isEmpty
+            && pair.stored.columns.indices.contains { new in
+                guard !pair.columns.contains(where: { $0.new == new }) else { return false }
+                let values = Set(rows.map { pair.stored.meaning($0.new, new) })
+                return !values.contains(0) && (isConstant || values.count > 1)
+            }
     }
 
     /// A number that means no value.

@@ -45,6 +45,11 @@ package struct ScriptRenames: Sendable {
     /// Returns the name of a table after the scripts; nil if they drop it.
     package func table(_ name: SQLName) -> SQLName? { tables[name] ?? name }
 
+    /// Returns whether the scripts drop a table, and give its name to another one.
+    package func isTaken(_ name: SQLName, by others: some Sequence<SQLName>) -> Bool {
+        table(name) != name && others.contains { $0 != name && table($0) == name }
+    }
+
     /// Returns the name of a table's column after the scripts.
     func column(_ name: SQLName, of table: SQLName) -> SQLName {
         columns[Column(table: table, name: name)] ?? name
