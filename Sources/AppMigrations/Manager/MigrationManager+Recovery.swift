@@ -140,7 +140,7 @@ extension MigrationManager {
     ///
     /// - Parameter version: the version that the data is at, not above the current one.
     /// - Throws: ``MigrationError``, with the code `misuse` if no record is damaged, or the version is above the current one,
-    ///   and `tooOld` if it is below the oldest that is supported; when nothing could be set aside or written.
+    ///   and `tooOld` if the manager would begin below `oldestSupported`; when nothing could be set aside or written.
     public func replaceRecord(assuming version: AppVersion) throws {
         try withLocks {
             // Otherwise no step runs up to that version, without an error.
@@ -172,7 +172,13 @@ extension MigrationManager {
                     .misuse, "no record is damaged",
                     remedy: "Call migrate(). To run steps again, call rerunAllSteps().", manager: name)
             }
-            for beginning in beginnings { try checkSupport(of: beginning) }
+            // Once it was recorded, no launch could go on from there, and no other version could be assumed.
+            if let oldest = options.oldestSupported, !beginnings.allSatisfy(isSupported) {
+                throw MigrationError(
+                    .tooOld, "cannot assume \(version), below \(oldest), the oldest that can be migrated",
+                    remedy: "Pass a later version. Older data needs an app version that still migrates it.",
+                    manager: name, version: version)
+            }
             for (index, place) in registration.places.enumerated() {
                 func mark(_ state: inout StoreState) {
                     state.markAsReplacement(assuming: version, in: options.line, at: Date())
@@ -191,8 +197,8 @@ extension MigrationManager {
                         completed: completedElsewhere(than: index))
                     try place.store.change(name, waitingUpTo: patience) { state in
                         try state.changeRecord(of: name) { $0 = record }
-                        // For managers of which nothing else is known.
-                        if try state.assumptions[options.line] == nil { mark(&state) }
+                        // For managers of which nothing else is known, unless none could begin there.
+                        if try isSupported(version) && state.assumptions[options.line] == nil { mark(&state) }
                     }
                 } else if state.isUnknownReplacement(in: options.line) {
                     try place.store.change(name, waitingUpTo: patience, mark)
@@ -202,13 +208,8 @@ extension MigrationManager {
         startOver()
     }
 
-    /// Throws if no launch could go on from a version: once it is recorded, no other one can be assumed.
-    private func checkSupport(of version: AppVersion) throws {
-        guard let oldest = options.oldestSupported, .zero < version, version < oldest else { return }
-        throw MigrationError(
-            .tooOld, "cannot assume \(version); the oldest that can be migrated is \(oldest)",
-            remedy: "Pass that one or a later one. Older data needs an app version that still migrates it.",
-            manager: name, version: version)
+    private func isSupported(_ version: AppVersion) -> Bool {
+        version == .zero || options.oldestSupported.map { version >= $0 } ?? true
     }
 
     /// Returns the records of a place, without a history; nil if one of them is damaged.

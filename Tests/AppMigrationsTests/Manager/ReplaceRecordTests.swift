@@ -68,8 +68,8 @@ struct ReplaceRecordTests {
         #expect(error.code == .tooOld)
         #expect(
             error.description == """
-                Library: cannot assume 1.0; the oldest that can be migrated is 1.5. Pass that one or a later one. \
-                Older data needs an app version that still migrates it.
+                Library: cannot assume 1.0, below 1.5, the oldest that can be migrated. Pass a later version. Older data \
+                needs an app version that still migrates it.
                 """)
         #expect(try setAside == [])
         try manager.replaceRecord(assuming: "1.5")
