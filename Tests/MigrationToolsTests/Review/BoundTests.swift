@@ -23,6 +23,12 @@ struct BoundTests {
                 "SELECT id, title, body FROM (SELECT *, row_number() OVER (ORDER BY id) AS rank FROM note) WHERE rank <= 50",
                 58
             ),
+            (
+                """
+                WITH r(id, title, body, place) AS (SELECT *, row_number() OVER (ORDER BY id) FROM note) \
+                SELECT id, title, body FROM r WHERE place <= 50
+                """, 58
+            ),
         ])
     func rows(select: String, count: Int) throws {
         #expect(

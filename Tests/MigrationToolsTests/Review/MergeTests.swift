@@ -18,6 +18,7 @@ struct MergeTests {
         arguments: [
             "INSERT OR IGNORE INTO one SELECT * FROM other;\(drop)",
             "INSERT OR IGNORE INTO one(body, key) SELECT o.body, o.key AS k FROM other AS o;\(drop)",
+            "INSERT OR IGNORE INTO one SELECT * FROM (SELECT * FROM other ORDER BY key);\(drop)",
             "INSERT INTO one SELECT key, body FROM other WHERE true ON CONFLICT DO NOTHING;\(drop)",
             """
             \(made) INSERT INTO whole SELECT * FROM one; INSERT OR IGNORE INTO whole SELECT * FROM other; DROP TABLE one;\(drop)

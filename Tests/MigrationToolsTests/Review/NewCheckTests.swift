@@ -64,6 +64,20 @@ struct NewCheckTests {
         #expect(try ReviewedMigrations(sql, after: Self.note).rules.sorted() == rules)
     }
 
+    @Test("finds rows that a condition leads to the constraint", arguments: ["OR IGNORE ", ""])
+    func conditionBefore(clause: String) throws {
+        let sql = """
+            CREATE TABLE draft(id INTEGER PRIMARY KEY, title TEXT CHECK (length(title) <= 200), kind TEXT);
+            CREATE TABLE done(id INTEGER PRIMARY KEY, title TEXT, kind TEXT);
+            INSERT \(clause)INTO draft SELECT * FROM note WHERE kind = 'draft';
+            INSERT INTO done SELECT * FROM note WHERE kind IS NOT 'draft';
+            DROP TABLE note;
+            """
+        let first = "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, kind TEXT);"
+        let rule = clause == "" ? "3 new-check" : "5 drop-table"
+        #expect(try ReviewedMigrations(sql, after: first).rules == [rule])
+    }
+
     @Test("finds the values that change, too")
     func changedValues() throws {
         let sql = """

@@ -191,8 +191,8 @@ struct LossTrial {
         guard kinds.count > 1 else { return [] }
         let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
         // With each kind, the tables that lose rows even without such values.
-        var all = [conditions, outline.checkValues].flatMap { rows.kinds(deciding: $0, among: best.kind) }
-            .map { ($0, best.losing) }
+        var all = [conditions, outline.checkValues, outline.jointValues]
+            .flatMap { rows.kinds(deciding: $0, among: best.kind) }.map { ($0, best.losing) }
         if !literals.texts.isEmpty || !literals.numbers.isEmpty { all.append((.literals, losing)) }
         if outline.resolvesConflicts { all.append((.twins, losing)) }
         if outline.statements.contains(where: \.changesRows) {

@@ -434,12 +434,11 @@ struct MigrationRun {
         _ trial: RowTrial, _ small: SmallDatabase?, _ outline: ScriptOutline, _ style: TableFilling.Style,
         besides problems: [ReviewFinding]
     ) -> [ReviewFinding] {
-        let values = outline.checkValues
-        guard style == .awkward, !values.isEmpty, !problems.contains(where: { $0.rule == .newCheck }) else {
-            return []
-        }
-        return facts(trial.including(values), small, outline, .deciding).problems
-            .filter { $0.rule == .newCheck }
+        guard style == .awkward, !problems.contains(where: { $0.rule == .newCheck }) else { return [] }
+        return [outline.checkValues, outline.jointValues].lazy.filter { !$0.isEmpty }.map { values in
+            facts(trial.including(values), small, outline, .deciding).problems
+                .filter { $0.rule == .newCheck }
+        }.first { !$0.isEmpty } ?? []
     }
 
     /// The rows to run over where awkward ones make a migration fail.

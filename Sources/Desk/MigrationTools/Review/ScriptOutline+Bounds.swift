@@ -39,24 +39,26 @@ extension ScriptOutline.Statement {
             let compared =
                 operators.contains(tokens[index].keyword)
                 ? tokens[..<index].last { !operators.contains($0.keyword) } : nil
-            guard isBound || compared.map({ ranks.contains($0.name) }) == true else { return [] }
+            guard isBound || compared.map({ ranks?.contains($0.name) ?? true }) == true else { return [] }
             return (isBound && rest.dropFirst().first == "," ? [rest[0], rest[2]] : Array(rest.prefix(1)))
                 .compactMap(Int.init)
         }
     }
 
-    /// The names of the columns that rank rows, as `rank` in `row_number() OVER (ORDER BY id) AS rank`.
-    private var ranks: Set<SQLName> {
-        let names = tokens.indices.filter { tokens[$0].isWord("OVER") }.compactMap { start -> SQLName? in
+    /// The names of the columns that rank rows, as `rank` in `row_number() OVER (ORDER BY id) AS rank`; nil if one is not there, since
+    /// its name comes before the `SELECT`, or it is part of an expression.
+    private var ranks: Set<SQLName>? {
+        let names: [SQLName?] = tokens.indices.filter { tokens[$0].isWord("OVER") }.map { start in
             var depth = 0
             let rest = tokens[(start + 1)...].drop { token in
                 if token.keyword == "(" { depth += 1 }
                 if token.keyword == ")" { depth -= 1 }
                 return depth > 0
             }.dropFirst()
-            return (rest.first?.isWord("AS") == true ? rest.dropFirst() : rest).first?.name
+            let alias = (rest.first?.isWord("AS") == true ? rest.dropFirst() : rest).first
+            return alias.flatMap { $0.isName && !$0.isWord("FROM") ? $0.name : nil }
         }
-        return Set(names)
+        return names.contains(nil) ? nil : Set(names.compactMap(\.self))
     }
 
     /// The columns in `substr(column, 1, length)`.

@@ -47,14 +47,19 @@ extension ScriptOutline.Statement {
         guard let insertion, insertion.table == target.name else { return [] }
         let columns = insertion.columns ?? target.columns.map(\.name)
         return selects.compactMap { select in
-            let (from, names) = (select.from, select.from.tablesByName)
+            let from = select.from
+            var names = from.tablesByName
+            // A subquery of a single table gives its columns.
+            if names.isEmpty { names = select.tablesByName }
+            let isSingle = Set(names.values).count == 1
             let isJoin = from.contains { $0.isWord("JOIN") || $0.keyword == "," }
             let values = select.separated(endingAt: ["FROM"]).flatMap { value -> [GeneratedRows.Column?] in
                 let value = value.drop { $0.isWord("DISTINCT") || $0.isWord("ALL") }
                 guard value.last?.keyword == "*", value.count == 1 || value.count == 3 else {
                     return [value.column(of: names, tables)]
                 }
-                let alone = isJoin ? nil : from.dropFirst().qualifiedName
+                let only = isSingle ? names.values.first : nil
+                let alone = isJoin ? nil : from.dropFirst().qualifiedName ?? only
                 let name = value.count == 3 ? value.first.flatMap { names[$0.name] } : alone
                 guard let name, let source = tables[name] else { return [nil] }
                 return source.columns.map { GeneratedRows.Column(table: name, name: $0.name) }

@@ -28,18 +28,27 @@ extension ScriptOutline {
     }
 
     /// The values that may decide these conditions.
-    var conditionValues: ConditionValues {
-        ConditionValues(conditions, among: statements.filter(\.changesRows).flatMap(\.tokens))
-    }
+    var conditionValues: ConditionValues { ConditionValues(conditions, among: changingTokens) }
 
     /// The values that may break the constraints of new tables, which get the rows of old ones.
     ///
     /// Apart from the others: a row that a constraint refuses fails the run, which then tells nothing of other rows.
     var checkValues: ConditionValues {
-        ConditionValues(
-            statements.filter { $0.createdTable != nil }.flatMap(\.checks),
-            among: statements.filter(\.changesRows).flatMap(\.tokens), includingKeys: false)
+        ConditionValues(newChecks, among: changingTokens, includingKeys: false)
     }
+
+    /// The values of both, since a condition may lead rows to a constraint; empty if there is only one of them.
+    var jointValues: ConditionValues {
+        conditions.isEmpty || newChecks.isEmpty
+            ? ConditionValues()
+            : ConditionValues(conditions + newChecks, among: changingTokens, includingKeys: false)
+    }
+
+    private var newChecks: [[SQLScript.Token]] {
+        statements.filter { $0.createdTable != nil }.flatMap(\.checks)
+    }
+
+    private var changingTokens: [SQLScript.Token] { statements.filter(\.changesRows).flatMap(\.tokens) }
 
     /// True if a statement leaves out or deletes rows where a key is taken.
     var resolvesConflicts: Bool {

@@ -98,7 +98,7 @@ extension SQLScript.Token {
     }
 
     /// True for a name, in quotes or bare, and for a keyword.
-    fileprivate var isName: Bool {
+    var isName: Bool {
         isWord || ["\"", "`", "["].contains { keyword.hasPrefix($0) }
     }
 }
