@@ -256,19 +256,29 @@ struct SalvagedJournalTests {
         if !isSynced { #expect(try ids() == Array(1...400)) }
     }
 
-    @Test(
-        "is rolled back as SQLite does if the journal of several databases, which its own names, is still there",
-        arguments: [false, true])
-    func commonJournal(isThere: Bool) throws {
-        var old: Data?
+    /// Makes a database to whose 100 notes a transaction adds others.
+    ///
+    /// - Parameter body: ends the transaction.
+    /// - Returns: the first page of the notes, and the journal that the transaction had.
+    private func makeWithJournal(
+        _ body: (Database) throws -> Void
+    ) throws -> (root: Int, journal: Data) {
+        var journal: Data?
         let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
             try addNotes(1...100, db)
             try db.beginTransaction()
             try addNotes(101...3_000, db)
-            old = FileManager.default.contents(atPath: folder.path("original.sqlite-journal"))
-            if !isThere { try db.commit() }
+            journal = FileManager.default.contents(atPath: folder.path("original.sqlite-journal"))
+            try body(db)
         }
-        var journal = try #require(old)
+        return (root, try #require(journal))
+    }
+
+    @Test(
+        "is rolled back as SQLite does if the journal of several databases, which its own names, is still there",
+        arguments: [false, true])
+    func commonJournal(isThere: Bool) throws {
+        var (root, journal) = try makeWithJournal { if !isThere { try $0.commit() } }
         let common = Data(folder.path("app.sqlite-mj1234").utf8)
         func number(_ value: Int) -> Data { Data((0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xff) }) }
         // fileformat2.html, 3: its name ends the journals of the databases.
@@ -289,16 +299,11 @@ struct SalvagedJournalTests {
         "is saved without an old journal with which its pages contradict each other, and without which they agree",
         arguments: [false, true])
     func olderJournal(isPageLost: Bool) throws {
-        var old: Data?
-        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
-            try addNotes(1...100, db)
-            try db.beginTransaction()
-            try addNotes(101...3_000, db)
-            old = FileManager.default.contents(atPath: folder.path("original.sqlite-journal"))
+        let (root, journal) = try makeWithJournal { db in
             try db.commit()
             try db.execute(sql: "INSERT INTO folder SELECT id, 'folder', 'red' FROM note")
         }
-        try #require(old).write(to: URL(fileURLWithPath: path + "-journal"))
+        try journal.write(to: URL(fileURLWithPath: path + "-journal"))
         if isPageLost { try pages.erase(root) }
         _ = try file.salvage(into: schema)
         #expect(try ids().count == 3_000)

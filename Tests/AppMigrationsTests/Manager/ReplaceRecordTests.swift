@@ -16,8 +16,12 @@ struct ReplaceRecordTests {
         store = try MigrationStore.jsonFile(at: url)
     }
 
-    func manager(_ name: String = "Library") throws -> MigrationManager {
-        let manager = try MigrationManager(name: name, currentVersion: "2.0", adopting: .newApp, store: store)
+    func manager(
+        _ name: String = "Library", oldestSupported: AppVersion? = nil
+    ) throws -> MigrationManager {
+        let manager = try MigrationManager(
+            name: name, currentVersion: "2.0", adopting: .newApp, store: store,
+            options: MigrationOptions(oldestSupported: oldestSupported))
         manager.register(["1.0", "1.5", "2.0"], log: log)
         return manager
     }
@@ -60,10 +64,7 @@ struct ReplaceRecordTests {
     @Test("a version below the oldest that is supported is refused, and another one may be assumed then")
     func belowOldestSupported() throws {
         try Data("{".utf8).write(to: url)
-        let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store,
-            options: MigrationOptions(oldestSupported: "1.5"))
-        manager.register(["1.0", "1.5", "2.0"], log: log)
+        let manager = try manager(oldestSupported: "1.5")
         let error = try #require(throws: MigrationError.self) { try manager.replaceRecord(assuming: "1.0") }
         #expect(error.code == .tooOld)
         #expect(
@@ -81,10 +82,7 @@ struct ReplaceRecordTests {
     @Test("data of before the first version is not too old")
     func beforeAllVersions() throws {
         try Data("{".utf8).write(to: url)
-        let manager = try MigrationManager(
-            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store,
-            options: MigrationOptions(oldestSupported: "1.5"))
-        manager.register(["1.0", "1.5", "2.0"], log: log)
+        let manager = try manager(oldestSupported: "1.5")
         try manager.replaceRecord(assuming: "0")
         #expect(try manager.migrate().completed.versions == ["1.0", "1.5", "2.0"])
     }
