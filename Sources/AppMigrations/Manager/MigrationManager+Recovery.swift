@@ -157,29 +157,30 @@ extension MigrationManager {
             let request = try request(through: nil, retrying: nil)
             // Before anything is written.
             let states = try registration.places.map { try readableState(in: $0) }
-            func completedElsewhere(than index: Int) -> AppVersion? {
-                let others = states.indices.filter { $0 != index }.compactMap { states[$0] }
-                let beginnings = Beginnings(request: request, places: others, steps: [], answer: nil)
-                return others.compactMap(beginnings.record(in:)).completed
-            }
-            let beginnings = states.enumerated().compactMap { index, state -> AppVersion? in
+            // The version at which the manager will begin; nil where nothing is replaced.
+            let beginnings = states.enumerated().map { index, state -> AppVersion? in
                 guard let state else { return version }
-                if state.lostRecord != nil { return max(version, completedElsewhere(than: index) ?? .zero) }
-                return state.isUnknownReplacement(in: options.line) ? version : nil
+                guard state.lostRecord != nil else {
+                    return state.isUnknownReplacement(in: options.line) ? version : nil
+                }
+                let others = states.indices.filter { $0 != index }.compactMap { states[$0] }
+                let elsewhere = Beginnings(request: request, places: others, steps: [], answer: nil)
+                return max(version, others.compactMap(elsewhere.record(in:)).completed ?? .zero)
             }
-            guard !beginnings.isEmpty else {
+            guard beginnings.contains(where: { $0 != nil }) else {
                 throw MigrationError(
                     .misuse, "no record is damaged",
                     remedy: "Call migrate(). To run steps again, call rerunAllSteps().", manager: name)
             }
             // Once it was recorded, no launch could go on from there, and no other version could be assumed.
-            if let oldest = options.oldestSupported, !beginnings.allSatisfy(isSupported) {
+            if let oldest = options.oldestSupported, !beginnings.compactMap(\.self).allSatisfy(isSupported) {
                 throw MigrationError(
                     .tooOld, "cannot assume \(version), below \(oldest), the oldest that can be migrated",
                     remedy: "Pass a later version. Older data needs an app version that still migrates it.",
                     manager: name, version: version)
             }
             for (index, place) in registration.places.enumerated() {
+                guard let beginning = beginnings[index] else { continue }
                 func mark(_ state: inout StoreState) {
                     state.markAsReplacement(assuming: version, in: options.line, at: Date())
                 }
@@ -194,13 +195,13 @@ extension MigrationManager {
                         .following(state.formerRecords)
                     let record = lost.record(
                         request, registration.due[index].closures, assuming: version,
-                        completed: completedElsewhere(than: index))
+                        beginningAt: beginning)
                     try place.store.change(name, waitingUpTo: patience) { state in
                         try state.changeRecord(of: name) { $0 = record }
                         // For managers of which nothing else is known, unless none could begin there.
                         if try isSupported(version) && state.assumptions[options.line] == nil { mark(&state) }
                     }
-                } else if state.isUnknownReplacement(in: options.line) {
+                } else {
                     try place.store.change(name, waitingUpTo: patience, mark)
                 }
             }

@@ -63,15 +63,13 @@ extension Beginnings {
 extension LostRecord {
     /// Returns the record that takes its place, when the app has named the version that the data is at.
     ///
-    /// - Parameter completed: the version that the manager has completed elsewhere: that launch has done all that was due, in
-    ///   every place, but for deferred steps.
+    /// - Parameter start: that version, or one above it that the manager has completed elsewhere: that launch has done all that was
+    ///   due, in every place, but for deferred steps.
     func record(
         _ request: LaunchRequest, _ steps: [MigrationStep], assuming version: AppVersion,
-        completed: AppVersion?
+        beginningAt start: AppVersion
     ) -> MigrationRecord? {
-        guard var record = Beginning.at(max(version, completed ?? .zero), .lost).record(request, steps) else {
-            return nil
-        }
+        guard var record = Beginning.at(start, .lost).record(request, steps) else { return nil }
         for step in steps where step.isDeferred && step.onFreshInstall != .only && step.version > version {
             record.owe(step.id)
         }
