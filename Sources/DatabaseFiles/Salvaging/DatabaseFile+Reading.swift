@@ -49,20 +49,21 @@ extension DatabaseFile {
         of place: URL, _ database: DamagedFile
     ) throws -> (pages: [JournalKind: JournalPages], isCut: Bool) {
         var journals: [JournalKind: JournalPages] = [:]
-        var isCut: [JournalKind: Bool] = [:]
+        var isCut = false
         for kind in JournalKind.allCases {
             let url = place.appending(end: kind.rawValue)
             guard let status = try? url.status(), status.st_size > 0 else { continue }
             let file = try DamagedFile(at: url)
+            var isCutHere = false
             journals[kind] =
                 switch kind {
                 case .rollback:
-                    try JournalPages(
-                        rollbackJournal: file, of: database, isCut: &isCut[kind, default: false])
-                case .log: try JournalPages(log: file, isCut: &isCut[kind, default: false])
+                    try JournalPages(rollbackJournal: file, of: database, isCut: &isCutHere)
+                case .log: try JournalPages(log: file, isCut: &isCutHere)
                 }
+            isCut = isCut || isCutHere
         }
-        return (journals, isCut.values.contains(true))
+        return (journals, isCut)
     }
 
     /// Finds out which journals can belong to a damaged database.

@@ -12,7 +12,7 @@ struct RowTrial {
     /// The tables that get rows.
     let tables: [TableLayout]
     /// The values that may decide the conditions of the migration, or its constraints.
-    let values: ConditionValues
+    private(set) var values: ConditionValues
 
     /// Returns the trial in a database with fewer tables, whose only migration is one that does nothing.
     func inside(_ database: DatabaseQueue, _ migrator: any MigrationRunner) -> RowTrial {
@@ -23,9 +23,9 @@ struct RowTrial {
 
     /// Returns the trial of rows that have other values.
     func including(_ values: ConditionValues) -> RowTrial {
-        RowTrial(
-            database: database, migrator: migrator, version: version, renames: renames, tables: tables,
-            values: values)
+        var trial = self
+        trial.values = values
+        return trial
     }
 
     private static let rowsPerTable = 32

@@ -49,12 +49,8 @@ extension ScriptOutline.Statement {
     /// its name comes before the `SELECT`, or it is part of an expression.
     private var ranks: Set<SQLName>? {
         let names: [SQLName?] = tokens.indices.filter { tokens[$0].isWord("OVER") }.map { start in
-            var depth = 0
-            let rest = tokens[(start + 1)...].drop { token in
-                if token.keyword == "(" { depth += 1 }
-                if token.keyword == ")" { depth -= 1 }
-                return depth > 0
-            }.dropFirst()
+            let window = tokens[(start + 1)...]
+            let rest = window.dropFirst(window.parenthesized.count + 1)
             let alias = (rest.first?.isWord("AS") == true ? rest.dropFirst() : rest).first
             return alias.flatMap { $0.isName && !$0.isWord("FROM") ? $0.name : nil }
         }

@@ -51,14 +51,13 @@ extension ScriptOutline.Statement {
             var names = from.tablesByName
             // A subquery of a single table gives its columns.
             if names.isEmpty { names = select.tablesByName }
-            let isSingle = Set(names.values).count == 1
+            let only = Set(names.values).count == 1 ? names.values.first : nil
             let isJoin = from.contains { $0.isWord("JOIN") || $0.keyword == "," }
             let values = select.separated(endingAt: ["FROM"]).flatMap { value -> [GeneratedRows.Column?] in
                 let value = value.drop { $0.isWord("DISTINCT") || $0.isWord("ALL") }
                 guard value.last?.keyword == "*", value.count == 1 || value.count == 3 else {
                     return [value.column(of: names, tables)]
                 }
-                let only = isSingle ? names.values.first : nil
                 let alone = isJoin ? nil : from.dropFirst().qualifiedName ?? only
                 let name = value.count == 3 ? value.first.flatMap { names[$0.name] } : alone
                 guard let name, let source = tables[name] else { return [nil] }
@@ -70,7 +69,7 @@ extension ScriptOutline.Statement {
         }
     }
 
-    /// What comes after each `SELECT` outside parentheses, up to the next.
+    /// The tokens after each `SELECT` outside parentheses, up to the next.
     private var selects: [[SQLScript.Token]] {
         var depth = 0
         return tokens.split(omittingEmptySubsequences: false) { token in

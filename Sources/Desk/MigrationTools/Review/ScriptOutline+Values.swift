@@ -118,13 +118,8 @@ extension ScriptOutline.Statement {
 
     /// The conditions of the `CHECK` constraints.
     fileprivate var checks: [[SQLScript.Token]] {
-        tokens.indices.filter { tokens[$0].isWord("CHECK") }.map { start in
-            var depth = 0
-            return tokens[(start + 1)...].prefix { token in
-                if token.keyword == "(" { depth += 1 }
-                if token.keyword == ")" { depth -= 1 }
-                return depth > 0
-            }.dropFirst().map(\.self)
+        tokens.indices.filter { tokens[$0].isWord("CHECK") }.map {
+            Array(tokens[($0 + 1)...].parenthesized.dropFirst())
         }
     }
 

@@ -315,6 +315,18 @@ extension [SQLScript.Token] {
     }
 }
 
+extension ArraySlice<SQLScript.Token> {
+    /// The tokens before the end of the parentheses with which they begin; none if they begin with something else.
+    var parenthesized: ArraySlice<SQLScript.Token> {
+        var depth = 0
+        return prefix { token in
+            if token.keyword == "(" { depth += 1 }
+            if token.keyword == ")" { depth -= 1 }
+            return depth > 0
+        }
+    }
+}
+
 extension [SQLScript.Token] {
     /// An `INSERT` up to the word `VALUES`, if nothing but plain literals follows; nil for every other statement.
     fileprivate var openingOfData: ArraySlice<SQLScript.Token>? {
