@@ -95,23 +95,18 @@ package struct AttachedDatabases {
     package static func replacingFiles<Result>(
         in open: () throws -> DatabaseQueue, _ body: (DatabaseQueue) throws -> Result
     ) throws -> Result {
-        var hasAttached = false
-        func attempt(_ schema: StandInSchema) throws -> Result {
+        var failures: [MigrationError] = []
+        for schema in [.current, .tables, .none] as [StandInSchema] {
             let database = try open()
             defer { try? database.close() }
-            hasAttached = try database.inDatabase { try replaceByEmptyOnes(with: schema, in: $0) }
-            return try refusingOthers(on: database) { try body(database) }
-        }
-        do {
-            return try attempt(.current)
-        } catch let first as MigrationError where first.code == .stepFailed && hasAttached {
-            for schema in [.tables, .none] as [StandInSchema] {
-                do { return try attempt(schema) } catch let error as MigrationError
-                    where error.code == .stepFailed
-                {}
+            let hasAttached = try database.inDatabase { try replaceByEmptyOnes(with: schema, in: $0) }
+            do {
+                return try refusingOthers(on: database) { try body(database) }
+            } catch let error as MigrationError where error.code == .stepFailed && hasAttached {
+                failures.append(error)
             }
-            throw MigrationError(undecidedBy: first)
         }
+        throw MigrationError(undecidedBy: failures[0])
     }
 
     /// Returns the statements that create the objects of one kind again in an attached database.
@@ -138,17 +133,7 @@ package struct AttachedDatabases {
         do {
             return try body()
         } catch {
-            let cause = (error as? MigrationError)?.underlyingError ?? error
-            guard let cause = cause as? DatabaseError, cause.isAboutTooManyAttached else { throw error }
-            let place = (error as? MigrationError)?.diagnostic.place
-            throw MigrationError(
-                .undecided, at: place,
-                "\(place == nil ? "a migration " : "")attaches a database, which a trial must not change",
-                remedy: """
-                    Attach the database in `prepareDatabase` of the app's configuration: trials put another one in its place. \
-                    In WAL mode, move no rows into it. Nothing was changed.
-                    """,
-                underlyingError: error)
+            throw MigrationError(ofAttaching: error) ?? error
         }
     }
 
@@ -185,5 +170,22 @@ extension MigrationError {
             remedy: """
                 Migrate those databases by themselves, or name the version of this one. Nothing was changed.
                 """, underlyingError: error)
+    }
+
+    /// Creates an error for a migration that attaches a database in a trial; nil if an error is not about that.
+    fileprivate init?(ofAttaching error: any Error) {
+        let migration = error as? MigrationError
+        guard let cause = (migration?.underlyingError ?? error) as? DatabaseError,
+            cause.isAboutTooManyAttached
+        else { return nil }
+        let place = migration?.diagnostic.place
+        self.init(
+            .undecided, at: place,
+            "\(place == nil ? "a migration " : "")attaches a database, which a trial must not change",
+            remedy: """
+                Attach the database in `prepareDatabase` of the app's configuration: trials put another one in its place. \
+                In WAL mode, move no rows into it. Nothing was changed.
+                """,
+            underlyingError: error)
     }
 }

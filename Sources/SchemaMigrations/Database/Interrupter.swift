@@ -116,20 +116,25 @@ package final class Interrupter: Sendable {
     ///
     /// - Throws: the error of ``check()`` when the run is to stop, or the body's error.
     package func allowInterrupts(of db: Database, _ body: () throws -> Void) throws {
-        try check()
-        // A stop from here on finds the connection.
-        let isStopped = state.withLock { state in
-            state.connection = db.sqliteConnection.map(Connection.init)
-            return state.reason != nil
-        }
+        try begin(db)
         defer { state.withLock { $0.connection = nil } }
-        if isStopped { try check() }
-        if progress != nil || deadline != nil { watch() }
         do {
             try body()
         } catch {
             throw self.error ?? error
         }
+    }
+
+    private func begin(_ db: Database) throws {
+        state.withLock { $0.connection = db.sqliteConnection.map(Connection.init) }
+        do {
+            // A stop from here on finds the connection.
+            try check()
+        } catch {
+            state.withLock { $0.connection = nil }
+            throw error
+        }
+        if progress != nil || deadline != nil { watch() }
     }
 
     /// A connection that other threads may interrupt.

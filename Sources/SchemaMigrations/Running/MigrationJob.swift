@@ -225,23 +225,27 @@ extension MigrationJob {
     private func mapErrors(_ db: Database, _ body: () throws -> Void) throws {
         do {
             try body()
-        } catch let error as CancellationError {
-            throw error
-        } catch let error as MigrationError where !error.isOfStoreOrManager {
+        } catch {
+            throw named(error, db)
+        }
+    }
+
+    private func named(_ error: any Error, _ db: Database) -> any Error {
+        if error is CancellationError { return error }
+        if let error = error as? MigrationError, !error.isOfStoreOrManager {
             var named = error.located(at: .file(title))
             named.schemaVersion = version
-            throw named
-        } catch {
-            let databaseError = error as? DatabaseError
-            var failure = MigrationError(
-                Obstacle(error)?.code ?? .stepFailed, at: .file(title), error.quotation,
-                remedy: databaseError.map { db.remedy(for: $0, fixing: MigrationError.fixMigration) }
-                    ?? Obstacle(error)?.remedy ?? MigrationError.fixMigration,
-                underlyingError: error)
-            failure.schemaVersion = version
-            failure.sqliteCode = databaseError?.extendedResultCode.rawValue
-            throw failure
+            return named
         }
+        let databaseError = error as? DatabaseError
+        var failure = MigrationError(
+            Obstacle(error)?.code ?? .stepFailed, at: .file(title), error.quotation,
+            remedy: databaseError.map { db.remedy(for: $0, fixing: MigrationError.fixMigration) }
+                ?? Obstacle(error)?.remedy ?? MigrationError.fixMigration,
+            underlyingError: error)
+        failure.schemaVersion = version
+        failure.sqliteCode = databaseError?.extendedResultCode.rawValue
+        return failure
     }
 }
 
