@@ -183,11 +183,10 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         }
         return rollingBack
             + SchemaStepReview(
-                set: migrator.migrations, database: { database.displayName }, title: { $0 }
-            ).mistakes(
-                in: schemaSteps.map { schemaStep in
+                schemaSteps.map { schemaStep in
                     (schemaStep as? GRDBSchemaStep).map { (set: $0.migrator.migrations, target: $0.target) }
-                })
+                }, set: migrator.migrations, database: { database.displayName }, title: { $0 }
+            ).mistakes
     }
 
     /// The migrations up to the target, in the order in which they run.

@@ -76,11 +76,10 @@ final class SQLSchemaStep: DatabaseSchemaStep {
 
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {
         SchemaStepReview(
-            set: migrator.versions, database: { [database] in database.displayName },
-            title: { [migrator] in migrator.migration(version: $0)?.title ?? "\($0)" }
-        ).mistakes(
-            in: schemaSteps.map { schemaStep in
+            schemaSteps.map { schemaStep in
                 (schemaStep as? SQLSchemaStep).map { (set: $0.migrator.versions, target: $0.target) }
-            })
+            }, set: migrator.versions, database: { [database] in database.displayName },
+            title: { [migrator] in migrator.migration(version: $0)?.title ?? "\($0)" }
+        ).mistakes
     }
 }
