@@ -79,16 +79,7 @@ extension MigrationManager {
         retrying work: MigrationWork? = nil
     ) throws -> DeferredReport {
         let input = try deferredInput(retrying: work)
-        return end(
-            try input.runDeferred(for: limit, caller(while: condition)) { plan in
-                guard let closure = plan.deferred.first(where: { $0.step.kind == .deferredClosure }) else {
-                    return
-                }
-                throw MigrationError(
-                    .misuse, "\(closure.step.titleAndSource) is asynchronous",
-                    remedy: Registration.asynchronousRemedy("runDeferred"), manager: name,
-                    version: closure.step.version)
-            })
+        return end(try input.runDeferred(for: limit, caller(while: condition), isSynchronous: true))
     }
 
     private func deferredInput(retrying work: MigrationWork?) throws -> RunInput {

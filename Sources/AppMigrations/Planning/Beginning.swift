@@ -303,10 +303,9 @@ extension Beginning {
     ///
     /// - Parameters:
     ///   - steps: the steps of the place that are due.
-    ///   - hasMovedHere: returns true if a step has run in the manager's store, and has come here since.
+    ///   - moved: the steps that have run in the manager's store, and have come here since.
     func record(
-        _ request: LaunchRequest, _ steps: [MigrationStep],
-        hasMovedHere: (MigrationStep) -> Bool = { _ in false }
+        _ request: LaunchRequest, _ steps: [MigrationStep], movedHere moved: Set<WorkID> = []
     ) -> MigrationRecord? {
         switch self {
         case .fresh(let fresh):
@@ -323,7 +322,7 @@ extension Beginning {
             // Data that a newer app left behind is not ours to migrate.
             if version.release > request.current.release { record.highest = version }
             for step in steps {
-                if hasMovedHere(step) {
+                if moved.contains(step.id) {
                     record.settle(step.id)
                 } else if reason == .lostNew, step.version.release == version.release {
                     record.settle(step.id, as: .notNeeded)

@@ -21,6 +21,19 @@ extension MigrationError {
         return error
     }
 
+    /// Creates the error for a closure that only the asynchronous form of a call runs.
+    static func asynchronous(
+        _ title: String, in call: String, manager: String, version: AppVersion?
+    ) -> MigrationError {
+        MigrationError(
+            .misuse, "\(title) is asynchronous",
+            remedy: """
+                Call it as `try await manager.\(call)()` in an async function. At the top level of main.swift, Swift calls the \
+                synchronous form in any case: put the call into a function there.
+                """,
+            manager: manager, version: version)
+    }
+
     /// Creates the error for the condition of a step that has thrown.
     init(ofCondition step: MigrationStep, _ error: any Error, work: MigrationWork) {
         let obstacle = Obstacle(error)

@@ -32,9 +32,9 @@ extension LaunchPlan {
             self.state = state
             var record =
                 state.record
-                ?? beginning?.record(request, steps.closures) { step in
-                    !isMadeAnew && store?.hasMovedAway(step) == true
-                }
+                ?? beginning?.record(
+                    request, steps.closures,
+                    movedHere: isMadeAnew ? [] : store?.movedAway(steps.closures) ?? [])
             if let lost = state.lostRecord { record = record.map { lost.completing($0, steps.closures) } }
             let launch: Launch =
                 if case .downgrade(let later) = beginning {
@@ -78,13 +78,16 @@ extension LaunchPlan {
             try checkSupport(request)
         }
 
-        /// Returns true if a step has run here, and the app has it in another place now.
-        private func hasMovedAway(_ step: MigrationStep) -> Bool {
-            // A newer app may still have it here.
-            if launch.isDowngrade { return false }
-            return [step.id, step.id.counterpart].compactMap(\.self).contains { id in
-                (record?[id] == .done || record?[id] == .skipped) && !steps.closures.has(id)
-            }
+        /// Returns those steps that have run here, and that the app has in another place now.
+        private func movedAway(_ others: [MigrationStep]) -> Set<WorkID> {
+            // A newer app may still have them here.
+            if launch.isDowngrade { return [] }
+            return Set(
+                others.map(\.id).filter { id in
+                    [id, id.counterpart].compactMap(\.self).contains {
+                        (record?[$0] == .done || record?[$0] == .skipped) && !steps.closures.has($0)
+                    }
+                })
         }
 
         /// The steps that the beginning of this launch has found not to be needed.

@@ -4,11 +4,10 @@ import MigrationDiagnostics
 extension RunInput {
     /// Runs deferred steps, until all are done or the time is over.
     ///
-    /// - Parameters:
-    ///   - check: refuses steps that the caller cannot run.
-    func runDeferred(
-        for limit: Duration?, _ caller: Caller, check: (LaunchPlan) throws -> Void = { _ in }
-    ) throws -> DeferredReport {
+    /// - Parameter isSynchronous: true if the caller cannot run the closures of steps.
+    func runDeferred(for limit: Duration?, _ caller: Caller, isSynchronous: Bool = false) throws
+        -> DeferredReport
+    {
         var answer = memory.answer
         func plan() throws -> DeferredPlan {
             let looks = registration.look(waitingUpTo: DeferredRun.shortPatience, following: formers)
@@ -16,7 +15,13 @@ extension RunInput {
         }
 
         let found = try plan()
-        try check(found.readable)
+        if isSynchronous,
+            let closure = found.readable.deferred.first(where: { $0.step.kind == .deferredClosure })
+        {
+            throw MigrationError.asynchronous(
+                closure.step.titleAndSource, in: "runDeferred", manager: manager,
+                version: closure.step.version)
+        }
         guard !found.isEmpty, let held = try store.lock(LockName.deferredRun(of: manager)).held else {
             return DeferredReport(found)
         }

@@ -262,17 +262,7 @@ struct Registration: Sendable {
             step?.titleAndSource
             ?? (hasAsynchronousVersionChange ? "a closure for version changes" : nil)
         guard let title else { return }
-        throw MigrationError(
-            .misuse, "\(title) is asynchronous", remedy: Self.asynchronousRemedy("migrate"),
-            manager: manager, version: step?.version)
-    }
-
-    /// The remedy for a call of a synchronous form.
-    static func asynchronousRemedy(_ method: String) -> String {
-        """
-        Call it as `try await manager.\(method)()` in an async function. At the top level of main.swift, Swift calls the \
-        synchronous form in any case: put the call into a function there.
-        """
+        throw MigrationError.asynchronous(title, in: "migrate", manager: manager, version: step?.version)
     }
 
     // MARK: Mistakes

@@ -101,7 +101,7 @@ package struct FileLock: Sendable {
 
     private static func holder(in file: FileHandle) -> String {
         guard let data = try? file.readToEnd(),
-            let id = Int32(String(decoding: data, as: UTF8.self).dropFirst(released.count).dropLast())
+            let id = Int(String(decoding: data, as: UTF8.self).dropFirst(released.count).dropLast())
         else { return "another process" }
         return id == ProcessInfo.processInfo.processIdentifier ? "this process" : "process \(id)"
     }

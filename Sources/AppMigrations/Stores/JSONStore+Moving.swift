@@ -44,18 +44,22 @@ extension JSONStore {
     /// - Throws: ``MigrationError`` with the code `twoPlaces`, if two of them hold different records, and neither comes from the
     ///   other's past.
     private func recordsFirst(_ old: [DurableFile]) throws -> [DurableFile] {
-        let files = try old.compactMap { file in
-            try file.existsInItsFolder()
-                ? try file.contents().map { (file: file, contents: $0, isUnused: try isUnused($0)) } : nil
+        var (records, unused): ([DurableFile], [DurableFile]) = ([], [])
+        var first: Data?
+        var wasMoved = false
+        for file in old where try file.existsInItsFolder() {
+            guard let contents = try file.contents() else { continue }
+            guard try !isUnused(contents) else {
+                unused.append(file)
+                continue
+            }
+            // An older version of the app has made what is behind a record that was moved.
+            if let first, first != contents, !wasMoved { throw twoRecords(records[0], file) }
+            first = first ?? contents
+            wasMoved = wasMoved || StoreState.origin(ofJSON: contents) != nil
+            records.append(file)
         }
-        let records = files.filter { !$0.isUnused }
-        // An older version of the app has made what is behind a record that was moved.
-        let moved = records.firstIndex { StoreState.origin(ofJSON: $0.contents) != nil } ?? records.endIndex
-        let rivals = records.prefix(moved + 1)
-        if let first = rivals.first, let other = rivals.first(where: { $0.contents != first.contents }) {
-            throw twoRecords(first.file, other.file)
-        }
-        return (records + files.filter(\.isUnused)).map(\.file)
+        return records + unused
     }
 
     /// Removes the old file that a crash has kept after the record was moved; another one is left alone.

@@ -298,9 +298,8 @@ struct BeginningRecordTests {
 
     @Test("takes over the steps that have moved here")
     func moved() {
-        let record = Beginning.at("1.0", .seen).record(request, [step("1.5"), step("1.6")]) {
-            $0.version == "1.5"
-        }
+        let record = Beginning.at("1.0", .seen).record(
+            request, [step("1.5"), step("1.6")], movedHere: [WorkID("1.5")])
         #expect(record?.hasSettled(WorkID("1.5")) == true)
         #expect(record?.hasSettled(WorkID("1.6")) == false)
     }
