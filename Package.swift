@@ -7,6 +7,10 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    // An app grows by a tenth less, and an idle launch takes 3 % longer.
+    .unsafeFlags(["-Osize"], .when(configuration: .release)),
+    // A section for each function, so that the linker drops those that an app does not use.
+    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(platforms: [.linux], configuration: .release)),
 ]
 
 let package = Package(
