@@ -13,8 +13,8 @@ extension MigrationManager {
     ///
     /// `migrate()` only notes which rows there are; `runDeferred(for:while:retrying:)` runs the step, batch by batch, in the
     /// order of the primary key. The rows of a batch and the place where the next one begins are committed together, so
-    /// none is left out, and none is done twice. Rows that the app inserts behind the last key are never visited: write
-    /// them in the new form. Those that it inserts or writes in between may be, so let the statement say which rows are
+    /// none is left out, and none is done twice. Without `again:`, rows that the app inserts behind the last key are never
+    /// visited: write them in the new form. Those that it inserts or writes in between may be, so let the statement say which rows are
     /// old: `hash IS NULL`. A fresh install does not need the step.
     ///
     /// A row that fails is set aside, and each run retries it.

@@ -52,7 +52,7 @@ public struct DatabaseFile: Sendable {
         case moved(from: String, to: String, isCopy: Bool)
         /// The rows of a damaged database were saved into a new one.
         case salvaged(SalvageReport)
-        /// A database without rows, or a damaged one, gave way, and is kept under another name.
+        /// A database gave way, which may have rows, and is kept under another name.
         case setAside(String, as: String)
         /// A file at an old path was left alone, because the database was moved from there before: an older version of
         /// the app must have created it.

@@ -13,7 +13,7 @@ package import MigrationDiagnostics
 /// }
 /// ```
 ///
-/// A schema migration, or a step in a database, that failed was rolled back; what came before it is complete.
+/// A step in a database, or a schema migration in a transaction, that failed was rolled back; what was committed before it stays.
 public struct MigrationError: Error, Sendable {
     /// The kind of the error.
     public private(set) var code: Code

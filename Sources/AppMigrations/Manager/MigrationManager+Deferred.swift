@@ -42,8 +42,8 @@ extension MigrationManager {
     /// the app can write. It ends at the end of a batch: when all is done, when the time is over, when the task is
     /// cancelled, or when the system is about to suspend the app. The next call continues there.
     ///
-    /// Nothing that goes wrong in one step keeps the others waiting, also if a database is locked or the disk is full. A row
-    /// that fails is set aside; see <doc:WorkAfterLaunch>.
+    /// Nothing that goes wrong in one step keeps the others waiting, also if a database is locked or the disk is full, unless
+    /// they are at or above its deadline, `finishing:`. A row that fails is set aside; see <doc:WorkAfterLaunch>.
     ///
     /// - Parameters:
     ///   - limit: the longest time to run; nil for as long as it takes.

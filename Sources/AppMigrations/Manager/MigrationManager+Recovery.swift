@@ -21,7 +21,7 @@ extension MigrationManager {
     /// is touched. A schema step cannot be skipped, since the app's code relies on its tables.
     ///
     /// - Parameter work: the work, as in ``MigrationError/work``, or from ``pending()``.
-    /// - Throws: ``MigrationError`` with the code `misuse`, when the work is not pending or a schema step.
+    /// - Throws: ``MigrationError``, with the code `misuse` when the work is not pending or a schema step; as ``removeRecord()`` does.
     public func skip(_ work: MigrationWork) throws {
         try withLocks {
             // A step whose condition is wrong can be skipped, and keeps no other from it.
@@ -57,8 +57,8 @@ extension MigrationManager {
     /// next run after that.
     ///
     /// - Parameter work: a registered step, from ``work`` or from the history.
-    /// - Throws: ``MigrationError`` with the code `misuse`, when no such step is registered, or it is for fresh installs
-    ///   only, or a schema step; when a store cannot be read or written.
+    /// - Throws: ``MigrationError``, with the code `misuse` when no such step is registered, or it is for fresh installs
+    ///   only, or a schema step; as ``removeRecord()`` does.
     public func rerun(_ work: MigrationWork) throws {
         try withLocks {
             guard work.kind != .schemaStep else {
@@ -90,7 +90,7 @@ extension MigrationManager {
     /// Steps for fresh installs only stay as they are. Does nothing where there is no record. If it throws, or the process dies
     /// in it, call it again before you call `migrate()`: it changes one place after the other.
     ///
-    /// - Throws: ``MigrationError``, when a store cannot be read or written.
+    /// - Throws: ``MigrationError``, as ``removeRecord()`` does.
     public func rerunAllSteps() throws {
         try withLocks {
             // The store last: its closures delete files, and the databases import them.
@@ -108,7 +108,10 @@ extension MigrationManager {
     /// The next launch is a fresh install for this manager. To run all steps again on the data that is there, call
     /// ``rerunAllSteps()``.
     ///
-    /// - Throws: ``MigrationError``, when a store cannot be read or written.
+    /// Waits on this thread while a run of a manager of this name goes on: stop `runDeferred` first, or call this in the background.
+    ///
+    /// - Throws: ``MigrationError``, with the code `locked` when the run goes on for longer than the manager waits, and
+    ///   `notYetMigrated` under ``MigrationOptions/Role/waitsForApp``; when a store cannot be read or written.
     public func removeRecord() throws {
         try withLocks {
             for place in registration.places {
@@ -140,7 +143,8 @@ extension MigrationManager {
     ///
     /// - Parameter version: the version that the data is at, not above the current one.
     /// - Throws: ``MigrationError``, with the code `misuse` if no record is damaged, or the version is above the current one,
-    ///   and `tooOld` if the manager would begin below `oldestSupported`; when nothing could be set aside or written.
+    ///   and `tooOld` if the manager would begin below `oldestSupported`; when nothing could be set aside or written; as
+    ///   ``removeRecord()`` does.
     public func replaceRecord(assuming version: AppVersion) throws {
         try withLocks {
             // Otherwise no step runs up to that version, without an error.

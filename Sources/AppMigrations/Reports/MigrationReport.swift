@@ -21,7 +21,7 @@ public struct MigrationReport: Sendable, Equatable {
     /// The steps that ran, in order; schema steps are in ``schemaSteps``.
     public var completed: [MigrationWork] { tally.completed }
 
-    /// The schema steps that applied something, in order.
+    /// The schema steps that ran, in order.
     public var schemaSteps: [SchemaStep] { tally.schemaSteps }
 
     /// The databases that have had migrations which this version of the app does not know, and which it can use anyway.

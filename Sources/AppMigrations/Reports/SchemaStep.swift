@@ -6,7 +6,7 @@ public struct SchemaStep: Sendable, Equatable {
     public let schemaVersions: [String]
     /// The unknown schema versions that it has undone first, newest first.
     public let undone: [String]
-    /// Pre-existing problems in the database, which did not stop the schema step: a sentence each.
+    /// Problems that did not stop the schema step: a sentence each.
     public let warnings: [String]
     /// The size of the database after it, in bytes; nil for one in memory.
     let databaseSize: Int64?

@@ -21,10 +21,11 @@ extension DatabaseFile {
     /// - Parameters:
     ///   - setAside: the damaged file, as in ``SalvageReport/setAside``. It stays as it is.
     ///   - target: the app's migrations: a `SchemaMigrator`, or GRDB's `DatabaseMigrator`.
-    ///   - database: the app's database, migrated to the latest version.
+    ///   - database: the app's database, migrated to the latest version. Don't call from inside an access to it.
     ///   - progress: cancelling it stops, and changes nothing.
     /// - Returns: the rows that were added, as `saved`, and those that cannot be read.
-    /// - Throws: `MigrationError`, `CancellationError`. Nothing is changed then.
+    /// - Throws: `MigrationError`, with the code `misuse` if the database is not at the latest version; `CancellationError`.
+    ///   Nothing is changed then.
     public func salvage(
         from setAside: URL, into target: some SalvageTarget, of database: any DatabaseWriter,
         progress: Progress? = nil

@@ -17,7 +17,8 @@ import SchemaMigrations
 extension DatabaseFile {
     /// Saves every row that can be read from a damaged file into a new database, which takes its place.
     ///
-    /// Call it from the app's recovery screen, with every connection to the file closed:
+    /// Call it for the app's recovery screen, in the background, since it reads the whole file, and with every connection to the
+    /// file closed:
     ///
     /// ```swift
     /// let report = try DatabaseFile(path: url.path).salvage(into: schema)

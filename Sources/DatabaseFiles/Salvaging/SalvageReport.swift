@@ -51,7 +51,7 @@ public struct SalvageReport: Sendable, Equatable {
     ///
     /// It is `none` for a database without a ledger, which the app's next launch adopts.
     public internal(set) var schemaVersion: String
-    /// The damaged file, which is kept with its journals; nil while salvaging into a database in use.
+    /// The damaged file, which is kept with its journals.
     public internal(set) var setAside: URL?
 
     /// The number of rows that were saved.

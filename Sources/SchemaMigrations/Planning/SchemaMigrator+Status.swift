@@ -11,7 +11,7 @@ extension SchemaMigrator {
     /// ```
     ///
     /// - Parameter db: the database.
-    /// - Throws: `MigrationError`, when the ledger is malformed or a file cannot be read.
+    /// - Throws: `MigrationError`, when the ledger is malformed or a file cannot be read; otherwise GRDB's error.
     public func status(_ db: Database) throws -> SchemaStatus {
         let ledger = try Ledger(db)
         let history = try AppliedMigration.fetchAll(db, in: ledger)

@@ -39,7 +39,7 @@ public struct SchemaMigrator: Sendable {
     ///   - adopting: finds the version of a database that has tables but no ledger. Migrations up to that
     ///     version are marked as applied and not run.
     /// - Throws: `MigrationError`, when the folder does not exist or holds no migration, when a
-    ///   file's name is malformed, and when two files have one version.
+    ///   file's name is malformed, when two files have one version, and when a down migration lacks its file.
     public init(
         directory: URL, migrations: [any SchemaMigration] = [], snapshot: URL? = nil,
         options: SchemaOptions = SchemaOptions(), adopting: SchemaAdoption? = nil

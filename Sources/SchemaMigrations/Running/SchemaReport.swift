@@ -16,10 +16,8 @@ public struct SchemaReport: Sendable, Equatable {
     /// The unknown versions that the database has had, ascending: they are compatible, or the options allow them.
     public internal(set) var newer: [SchemaVersion] = []
 
-    /// Pre-existing problems in the database, a sentence each.
-    ///
-    /// They do not stop the migration. They are rows that refer to missing rows, and views and triggers that
-    /// do not compile.
+    /// What did not stop the migration, a sentence each: rows that referred to missing rows before it, views and triggers that did not
+    /// compile, pragmas without effect, and a different schema.
     public internal(set) var warnings: [String] = []
 
     /// The copy that was made before the database was changed; nil if the options ask for none.
