@@ -81,7 +81,7 @@ extension OpenWork {
     mutating func begin(_ start: Start, remaining: Int?, isRetry: Bool) {
         if remaining != self.remaining { restart() }
         self.remaining = remaining
-        if isRetry || build != start.build { forgiven = deaths }
+        if isRetry { forgiven = deaths }
         running = start
     }
 

@@ -56,7 +56,7 @@ extension KnownWorld {
             [
                 .launch(.secondBuild(of: 3), .whole, .dies(before: 4)), .launch(3, .whole, .fails(21)),
                 .launch(.secondBuild(of: 3), .whole, .dies(before: 2)), .launch(.secondBuild(of: 3)),
-            ]),
+            ], endsWith: nil),
         KnownWorld(
             "what a removal that was cut short has left may be found for another manager",
             SmallApp(

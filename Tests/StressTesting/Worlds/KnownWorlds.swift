@@ -122,5 +122,19 @@ package struct KnownWorld: Sendable {
                 .launch(1), .write(.append), .launch(2, .whole, .dies(before: 2)),
                 .launch(2, .whole, .fails(20)), .launch(2),
             ], endsWith: nil),
+        // A start that another build had written, and then not made, forgave the death.
+        KnownWorld(
+            "two deaths in a build count, though another build was cancelled between them",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), onFreshInstall: .run),
+                    .init(30, .closure, manager: 1, since: .secondBuild(of: 3)),
+                ],
+                managers: [.init(adopting: .version, hasVersionChanges: true), .init(adopting: .version)]),
+            [
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 5)),
+                .launch(3, .whole, .cancels(before: 2)),
+                .launch(.secondBuild(of: 3), .whole, .dies(before: 2)), .launch(.secondBuild(of: 3)),
+            ], endsWith: nil),
     ]
 }
