@@ -37,6 +37,23 @@ struct OtherCommandsTests {
         #expect(other.output.hasPrefix("Sources/Migrations/"))
     }
 
+    @Test("new creates files after all others, whatever the clocks say")
+    func newAfterOthers() async throws {
+        let tool = try Tool([
+            "99991231235959999_a.sql": "CREATE TABLE a(b);", "1_b.sql": "CREATE TABLE b(c);",
+        ])
+        #expect(try await tool("new c").output == "Migrations/99991231235960000_c.sql\n")
+        let full = try Tool(["9223372036854775807_a.sql": "CREATE TABLE a(b);"])
+        let run = try await full.run(["new", "b"])
+        #expect(run.status == 1)
+        #expect(
+            run.errors == """
+                error: No version is above 9223372036854775807.
+                Give the last migration a version that is a date.
+
+                """)
+    }
+
     @Test("new finds the folder of migrations that a package has")
     func newInPackage() async throws {
         let tool = try Tool()
@@ -252,7 +269,12 @@ struct OtherCommandsTests {
         let run = try await tool(
             "adopt --database app.sqlite --from grdb --map createBook=1 --map addTitle=1")
         #expect(
-            run.errors.contains("Migrate the database with GRDB's migrator first; or, if another migration"))
+            run.errors.hasSuffix(
+                """
+                Migrate the database with GRDB's migrator first, and pass a --map for each migration; or let the schema tell, \
+                with --from version --version latest-that-fits. Nothing was changed.
+
+                """), "\(run.errors)")
     }
 
     @Test("drift says what a trial must not do, and does not advise to adopt what is adopted")

@@ -209,6 +209,12 @@ struct AdoptCommand: ParsableCommand {
                     --map. Nothing was changed.
                     """
                 case (.unknownMeaning, _): "Pass its version as a --map. Nothing was changed."
+                // The library's names arguments that only an app can pass.
+                case (_, .undecided) where from == .grdb:
+                    """
+                    Migrate the database with GRDB's migrator first, and pass a --map for each migration; or let the schema \
+                    tell, with --from version --version latest-that-fits. Nothing was changed.
+                    """
                 default: error.diagnostic.remedy
                 }
             throw Failure(at: error.diagnostic.place, error.diagnostic.problem, remedy: remedy)

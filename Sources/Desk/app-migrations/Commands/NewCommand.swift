@@ -66,19 +66,21 @@ struct NewCommand: ParsableCommand {
         try withLock(on: folder.url) {
             let taken = try MigrationFileSet(
                 names: FileManager.default.contentsOfDirectory(atPath: folder.url.path), .sqlAndSwift)
-            var version = Self.version(at: Date())
-            let versions = Set(taken.entries.map(\.parsed.version))
-            let files = generation?.files ?? []
-            while (version..<version + Int64(max(1, files.count))).contains(where: versions.contains) {
-                version += 1
+            // After all others, which it builds on, whatever the clocks say.
+            let last = taken.entries.map(\.parsed.version).max() ?? 0
+            guard last < .max - Int64(generation?.files.count ?? 1) else {
+                throw Failure(
+                    "No version is above \(last)", remedy: "Give the last migration a version that is a date."
+                )
             }
+            let version = max(Self.version(at: Date()), last + 1)
             guard let generation else {
                 let stem = "\(version)_\(name)"
                 try write(Self.template(named: name, stem: stem), to: "\(stem).sql")
                 if down { try write("-- Reverts \(stem).sql.\n", to: "\(stem).down.sql") }
                 return
             }
-            for (index, file) in files.enumerated() {
+            for (index, file) in generation.files.enumerated() {
                 let stem = "\(version + Int64(index))_\(name)\(file.suffix)"
                 try write(generation.text(of: file, named: name + file.suffix), to: "\(stem).sql")
                 if down { try write("-- Reverts \(stem).sql.\n\n\(file.downSQL)", to: "\(stem).down.sql") }
