@@ -224,6 +224,30 @@ struct RehearseTests {
         #expect(try await tool("rehearse --database killed.sqlite").errors == "")
     }
 
+    @Test("reads what the journals beside a database hold, also through a link to it")
+    func link() async throws {
+        let tool = try await tool()
+        let links = try TemporaryFolder()
+        for name in ["app.sqlite", "killed.sqlite"] {
+            try FileManager.default.createSymbolicLink(
+                at: links.file(name), withDestinationURL: tool.folder.file(name))
+        }
+        try tool.execute("PRAGMA journal_mode = DELETE")
+        try Self.leaveJournal(in: tool.folder)
+        let killed = links.file("killed.sqlite").path
+        #expect(
+            try await tool.run(["status", "--database", killed]).errors
+                == "Rolled back a transaction of \(killed) that a crash has interrupted.\n")
+
+        let queue = try DatabaseQueue(path: tool.folder.file("app.sqlite").path)
+        try await queue.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE logged(a)")
+        }
+        let dump = try await tool.run(["dump", "--database", links.file("app.sqlite").path])
+        #expect(dump.output.contains("CREATE TABLE logged(a)"), "\(dump.errors)")
+        try queue.close()
+    }
+
     @Test("reads a database in WAL mode, and leaves no files beside it")
     func writeAheadLog() async throws {
         let tool = try await tool()

@@ -170,6 +170,24 @@ struct GeneratedRedefinitionTests {
                 "CREATE TABLE t(a TEXT); CREATE TRIGGER g AFTER UPDATE ON t BEGIN SELECT 1; END",
                 "CREATE TABLE t(a TEXT NOT NULL DEFAULT ''); CREATE TRIGGER g AFTER UPDATE ON t BEGIN SELECT 1; END"
             ),
+            // A new trigger is there before the UPDATE.
+            (
+                "CREATE TABLE t(a TEXT)",
+                """
+                CREATE TABLE t(a TEXT NOT NULL DEFAULT ''); CREATE TABLE u(b);
+                CREATE TRIGGER g AFTER UPDATE ON t BEGIN INSERT INTO u VALUES (1); END
+                """
+            ),
+            // The UPDATE would remove rows.
+            (
+                "CREATE TABLE t(a TEXT UNIQUE ON CONFLICT REPLACE)",
+                "CREATE TABLE t(a TEXT UNIQUE ON CONFLICT REPLACE NOT NULL DEFAULT '')"
+            ),
+            // The UPDATE would leave the index stale.
+            (
+                "CREATE TABLE t(a TEXT); CREATE VIRTUAL TABLE f USING fts5(a, content='t')",
+                "CREATE TABLE t(a TEXT NOT NULL DEFAULT ''); CREATE VIRTUAL TABLE f USING fts5(a, content='t')"
+            ),
             // The old CHECK refuses the value.
             (
                 "CREATE TABLE t(a TEXT CHECK (a <> ''))", "CREATE TABLE t(a TEXT NOT NULL DEFAULT '')"

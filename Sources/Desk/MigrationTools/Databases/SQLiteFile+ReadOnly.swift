@@ -22,6 +22,8 @@ extension SQLiteFile {
     /// it can be read as `immutable`.
     private var immutableURI: String? {
         let files = FileManager.default
+        // SQLite keeps the journals beside the file itself.
+        let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard !files.fileExists(atPath: path + "-wal"), !files.fileExists(atPath: path + "-shm"),
             let file = FileHandle(forReadingAtPath: path)
         else { return nil }
@@ -31,7 +33,7 @@ extension SQLiteFile {
         else { return nil }
         var components = URLComponents()
         components.scheme = "file"
-        components.path = URL(fileURLWithPath: path).path
+        components.path = path
         components.queryItems = [URLQueryItem(name: "immutable", value: "1")]
         return components.string
     }

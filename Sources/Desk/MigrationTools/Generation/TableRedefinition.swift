@@ -35,9 +35,11 @@ struct TableRedefinition {
             else { return nil }
             return .fill(copy.column, of: rebuild.table, with: value)
         }
-        // A trigger would do more than fill the column.
-        let hasTrigger = old.objects.contains { $0.type == "trigger" && $0.table == rebuild.table }
-        guard fills.isEmpty || !hasTrigger else { return nil }
+        let all = old.objects + generated.result.objects
+        guard
+            fills.isEmpty
+                || !before.hasConflictClause && !all.contains(where: { $0.reacts(to: before, names) })
+        else { return nil }
         // The old definition, which is there for one file longer, must not name a table that is gone.
         let dropped = generated.changes.compactMap { change in
             if case .drop(let object) = change, object.type == "table" { object.name } else { nil }
@@ -61,6 +63,18 @@ struct TableRedefinition {
             return try db.redefine(table: object.name.text, as: object.sql, editing: true)
         }
         return result != nil && result != .unchanged
+    }
+}
+
+extension SchemaObject {
+    /// True if an `UPDATE` of the table could remove rows that are in its way, or leave its own out.
+    fileprivate var hasConflictClause: Bool { sql.uppercasedASCII.contains("CONFLICT") }
+
+    /// Returns true if an `UPDATE` of a table does more than fill a column, or makes an index of its texts stale.
+    fileprivate func reacts(to table: SchemaObject, _ names: Set<SQLName>) -> Bool {
+        if type == "trigger" { return self.table == table.name }
+        return FullTextTable(self)?.content == .external
+            && SQLTokens(self, names: names).tokens.contains { $0.name == table.name }
     }
 }
 

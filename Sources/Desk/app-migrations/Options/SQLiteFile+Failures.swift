@@ -32,7 +32,8 @@ extension SQLiteFile {
     }
 
     private func rollBackInterruptedTransaction() throws {
-        guard FileKind(path + "-journal") == .regular else { return }
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard FileKind(file + "-journal") == .regular else { return }
         func look(_ queue: DatabaseQueue) throws {
             _ = try queue.read { try Int.fetchOne($0, sql: "PRAGMA schema_version") }
             try queue.close()
