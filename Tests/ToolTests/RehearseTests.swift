@@ -282,6 +282,28 @@ struct RehearseTests {
                 """)
     }
 
+    @Test("snapshot keeps the settings of full-text tables, which their definitions do not name")
+    func fullTextSettings() async throws {
+        let tool = try Tool([
+            "1_text.sql": "CREATE VIRTUAL TABLE text USING fts5(a, b);",
+            "2_rank.sql": "INSERT INTO text(text, rank) VALUES ('rank', 'bm25(10.0, 5.0)');",
+        ])
+        #expect(try await tool("snapshot write --output schema.sql").status == 0)
+        let text = try String(contentsOf: tool.folder.file("schema.sql"), encoding: .utf8)
+        let setting = "INSERT INTO \"text\"(\"text\", rank) VALUES ('rank', 'bm25(10.0, 5.0)');\n"
+        #expect(text.contains(setting), "\(text)")
+        #expect(try await tool("snapshot verify --output schema.sql").status == 0)
+
+        try tool.write(text.replacingOccurrences(of: setting, with: ""), to: "schema.sql")
+        #expect(
+            try await tool("snapshot verify --output schema.sql").errors.hasPrefix(
+                "error: schema.sql: is not what the migrations make: "))
+        #expect(try await tool("squash --before 2").status == 0)
+        try tool.execute("PRAGMA user_version")
+        #expect(try await tool("migrate --database app.sqlite").status == 0)
+        #expect(try tool.strings("SELECT v FROM text_config WHERE k = 'rank'") == ["bm25(10.0, 5.0)"])
+    }
+
     @Test("snapshot writes a snapshot, verifies it, and reports later changes")
     func snapshot() async throws {
         let tool = try Tool(Self.migrations)

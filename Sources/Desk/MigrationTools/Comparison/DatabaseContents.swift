@@ -25,7 +25,10 @@ package struct DatabaseContents {
             let fullText = FullTextTable(object)
             if isWritable, fullText?.content == .external { continue }
             rows[object.name] = try StoredRows(db, table: object.name, isWritable: isWritable).rows
-            if let fullText { indexes[object.name] = try fullText.index(db) }
+            if let fullText {
+                let settings = try fullText.settings(db).map { [StoredValue($0.databaseValue)] }
+                indexes[object.name] = try fullText.index(db) + settings
+            }
         }
         self.rows = rows
         self.indexes = indexes

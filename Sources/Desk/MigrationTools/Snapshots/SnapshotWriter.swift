@@ -119,7 +119,9 @@ package struct SnapshotWriter {
         // Insert rows before indexes and triggers, so that no trigger fires and no index is filled row by
         // row.
         for table in objects where table.type == "table" {
-            lines += ["", table.statement] + (try table.isVirtual ? [] : inserts(of: table.name, db))
+            lines += ["", table.statement]
+            lines +=
+                try table.isVirtual ? FullTextTable(table)?.settings(db) ?? [] : inserts(of: table.name, db)
         }
         for object in objects where object.type == "index" || object.type == "view" {
             lines += ["", object.statement]
