@@ -15,7 +15,9 @@ struct ReleaseGateTests {
     }
 
     /// Runs the commands as CI services do: the first that fails ends them.
-    private func gate(in folder: URL? = nil) async throws -> BuiltProcess.Result {
+    private func gate(
+        in folder: URL? = nil, environment: [String: String] = [:]
+    ) async throws -> BuiltProcess.Result {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Documentation/tool.md")
         let section = try #require(
@@ -25,7 +27,7 @@ struct ReleaseGateTests {
         )
         return try await BuiltProcess(
             running: URL(fileURLWithPath: "/bin/sh"), ["-e", "-c", commands], in: folder ?? clone.folder,
-            environment: GitClone.environment
+            environment: GitClone.environment.merging(environment) { $1 }
         ).result()
     }
 
@@ -60,6 +62,16 @@ struct ReleaseGateTests {
             "clone", "--quiet", "--depth", "1", "--no-tags", clone.folder.absoluteString, "shallow")
         let run = try await gate(in: clone.folder.appendingPathComponent("shallow"))
         #expect(run.status == 1)
-        #expect(run.output == "This checkout has no tags. Fetch them.\n")
+        #expect(run.output == Self.noTags)
     }
+
+    @Test("is closed where git cannot read the checkout")
+    func unreadable() async throws {
+        let run = try await gate(environment: ["GIT_DIR": "/nowhere"])
+        #expect(run.status == 1)
+        #expect(run.output == Self.noTags)
+    }
+
+    private static let noTags =
+        "This checkout has no tags, or git cannot read it. Fetch them, or add it to safe.directory.\n"
 }
