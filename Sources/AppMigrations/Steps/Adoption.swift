@@ -139,20 +139,25 @@ public struct Adoption {
     /// Adopts the version that MFMigrationManager left in the user defaults, so that an app can change libraries
     /// without running anything twice.
     ///
+    /// It is that of the last migration, or of the app when it first had the manager, which the releases 1.0.0 and 1.0.1 keep
+    /// under a key of its own.
+    ///
     /// - Parameters:
     ///   - name: the name of the MFMigrationManager; nil for the one without a name.
-    ///   - defaults: the defaults in which it kept its version.
+    ///   - defaults: the defaults in which it kept its versions.
     public static func mfMigrationManager(name: String? = nil, defaults: UserDefaults = .standard) -> Adoption
     {
-        let key = "MFMigrationManagerLastVersionKey" + (name.map { "-\($0)" } ?? "")
-        return Adoption {
-            guard let value = defaults.object(forKey: key) else { return nil }
-            guard let text = value as? String, let version = AppVersion(text) else {
-                throw MigrationError(
-                    .undecided, "The user default \(key) holds \(value), which is not an app version.",
-                    remedy: "Nothing was run. Fix the default, or pass an Adoption of your own.")
-            }
-            return version
+        Adoption {
+            try ["Initial", "Last"].compactMap { kind in
+                let key = "MFMigrationManager\(kind)VersionKey" + (name.map { "-\($0)" } ?? "")
+                guard let value = defaults.object(forKey: key) else { return nil }
+                guard let text = value as? String, let version = AppVersion(text) else {
+                    throw MigrationError(
+                        .undecided, "The user default \(key) holds \(value), which is not an app version.",
+                        remedy: "Nothing was run. Fix the default, or pass an Adoption of your own.")
+                }
+                return version
+            }.max()
         }
     }
 }

@@ -78,14 +78,16 @@ package struct DurableFile: Sendable {
 
     /// Returns true if there is a file, or a folder, of this name.
     ///
+    /// There is none where a part of the path is a file.
+    ///
     /// - Throws: `POSIXError`, when that cannot be told.
     package func exists() throws -> Bool {
         var status = stat()
         if stat(url.path, &status) == 0 { return true }
         // A link that leads nowhere tells nothing: what it leads to may be on a disk that is not mounted.
-        guard errno == ENOENT, lstat(url.path, &status) != 0, errno == ENOENT else {
-            throw POSIXError.current
-        }
+        guard errno == ENOTDIR || errno == ENOENT, lstat(url.path, &status) != 0,
+            errno == ENOTDIR || errno == ENOENT
+        else { throw POSIXError.current }
         return false
     }
 

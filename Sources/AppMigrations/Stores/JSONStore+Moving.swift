@@ -1,6 +1,16 @@
 import Foundation
 import MigrationDiagnostics
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#endif
+
 // A record that older versions of the app had elsewhere.
 extension JSONStore {
     /// Settles which of two records the app goes on with; see ``MigrationStore/keep(_:settingAside:)``.
@@ -21,7 +31,9 @@ extension JSONStore {
     /// same contents is what a crash has left, and one with others comes from an older version of the app that somebody
     /// has gone back to.
     func moveHere(from oldURLs: [URL]) throws {
-        let old = oldURLs.map { DurableFile(at: $0.resolvingSymlinksInPath()) }.filter { $0.url != file.url }
+        let old = oldURLs.map { DurableFile(at: $0.resolvingSymlinksInPath()) }.filter {
+            $0.url != file.url && !$0.isSame(as: file)
+        }
         // A record that was moved here is the app's, whatever stands at an old place, readable or not.
         if old.contains(where: \.mayExist),
             let origin = (try? file.contents()).flatMap(StoreState.origin(ofJSON:))
@@ -29,7 +41,7 @@ extension JSONStore {
             for old in old { removeLeftover(old, of: origin) }
             return
         }
-        guard try access(.read, { try old.contains { try $0.existsInItsFolder() } }) else { return }
+        guard try access(.read, { try old.contains { try $0.exists() } }) else { return }
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             for old in try recordsFirst(old) {
                 try FileLock.withLocks(
@@ -47,7 +59,7 @@ extension JSONStore {
         var (records, unused): ([DurableFile], [DurableFile]) = ([], [])
         var first: Data?
         var wasMoved = false
-        for file in old where try file.existsInItsFolder() {
+        for file in old where try file.exists() {
             guard let contents = try file.contents() else { continue }
             guard try !isUnused(contents) else {
                 unused.append(file)
@@ -106,7 +118,7 @@ extension JSONStore {
         // moving it now.
         try file.syncName()
         // In this order: without its record, nothing looks for a history.
-        if try old.history.existsInItsFolder() { try old.history.remove() }
+        if try old.history.exists() { try old.history.remove() }
         try old.remove()
     }
 
@@ -140,16 +152,15 @@ extension DurableFile {
     }
 
     /// True unless there is certainly nothing.
-    fileprivate var mayExist: Bool { (try? existsInItsFolder()) ?? true }
+    fileprivate var mayExist: Bool { (try? exists()) ?? true }
 
-    /// Returns true if there is a file; an older version's folder need not exist.
-    @inline(never)
-    fileprivate func existsInItsFolder() throws -> Bool {
-        do {
-            return try exists()
-        } catch let error as POSIXError where error.code == .ENOTDIR {
-            return false
-        }
+    /// True for another name of one file, as a folder that is mounted at two places gives it.
+    ///
+    /// A file that has two names on its disk is another matter: to replace it leaves the other name what it was.
+    fileprivate func isSame(as other: DurableFile) -> Bool {
+        var (status, others) = (stat(), stat())
+        return stat(url.path, &status) == 0 && stat(other.url.path, &others) == 0 && status.st_nlink == 1
+            && status.st_ino == others.st_ino && status.st_dev == others.st_dev
     }
 }
 

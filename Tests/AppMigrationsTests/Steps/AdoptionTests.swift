@@ -59,18 +59,25 @@ struct FileAdoptionTests {
         #expect(try launch(folder.file("settings.plist")).launch == .freshInstall)
     }
 
+    @Test("an install in which a file has taken the place of its folder is fresh")
+    func fileForFolder() throws {
+        try Data().write(to: folder.file("settings"))
+        #expect(try launch(folder.file("settings").appendingPathComponent("plist")).launch == .freshInstall)
+    }
+
     @Test("if the file's existence is unknown, nothing runs and nothing is written")
     func undecided() throws {
-        try Data().write(to: folder.file("settings"))
-        let file = folder.file("settings").appendingPathComponent("plist")
+        let file = folder.file("settings.plist")
+        try FileManager.default.createSymbolicLink(
+            at: file, withDestinationURL: folder.file("unmounted/plist"))
         let error = try #require(throws: MigrationError.self) { try launch(file) }
         #expect(error.code == .undecided)
         #expect(
             error.description == """
-                Cannot tell whether \(file.path) exists: Not a directory. Nothing was run. Make its folder \
+                Cannot tell whether \(file.path) exists: No such file or directory. Nothing was run. Make its folder \
                 readable, and launch again.
                 """)
-        #expect(try folder.fileNames == ["settings"])
+        #expect(try folder.fileNames == ["settings.plist"])
     }
 }
 
@@ -102,6 +109,17 @@ final class MFMigrationManagerAdoptionTests {
         #expect(report.completed.versions == ["1.1-2", "2.0"])
         #expect(try launch("2.0").completed == [])
         #expect(log.lines == ["1.1-2", "2.0"])
+    }
+
+    @Test(
+        "an install in which it has run nothing yet counts from the version that it began with",
+        arguments: [(nil, "1.1"), ("1.0", "1.1"), ("1.1-1", "1.1-1")] as [(String?, String)])
+    func firstVersion(last: String?, from: String) throws {
+        defaults.set("1.1", forKey: "MFMigrationManagerInitialVersionKey-Library")
+        defaults.set(last, forKey: "MFMigrationManagerLastVersionKey-Library")
+        let report = try launch("2.0", as: "Library")
+        #expect(report.launch == .adoption(from: try AppVersion(parsing: from)))
+        #expect(log.lines == ["1.1-1", "1.1-2", "2.0"].filter { $0 > from })
     }
 
     @Test("a named manager reads the key with its name")

@@ -1,7 +1,12 @@
 import AppMigrations
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
+
+#if os(Linux)
+    import Glibc
+#endif
 
 @Suite("A record that moves", .timed)
 struct MovedRecordTests {
@@ -47,6 +52,21 @@ struct MovedRecordTests {
         #expect(DurableFile(at: new).permissions == 0o600)
         #expect(try launch("2.0", moved()) == [])
     }
+
+    #if os(Linux)
+        @Test("stays where it is if the old path is another name of the same file", .needs(.smallDisk))
+        func sameFolder() throws {
+            let disk = try SmallDisk(at: folder.path("new"))
+            defer { disk.remove() }
+            let other = try SmallDisk(at: folder.path("old"))
+            defer { other.remove() }
+            try #require(mount(folder.path("new"), folder.path("old"), nil, UInt(MS_BIND), nil) == 0)
+            defer { umount2(folder.path("old"), Int32(MNT_DETACH)) }
+            try launch("1.0", MigrationStore.jsonFile(at: old))
+            #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+            #expect(try names("new") == ["migrations.json", "migrations.json.history"])
+        }
+    #endif
 
     @Test("is not mixed up with one that an older version of the app makes afterwards")
     func downgrade() throws {
