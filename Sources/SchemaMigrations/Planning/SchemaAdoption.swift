@@ -84,11 +84,13 @@ public struct SchemaAdoption: Sendable {
     public static func userVersion(means versions: [Int: SchemaVersion]? = nil) -> SchemaAdoption {
         SchemaAdoption(comparing: { db, migrator in
             let number = try db.pragma("main.user_version")
+            // Squashed versions too, or a database that is too old would look like one whose number means nothing.
+            let known = try migrator.versions + Array(migrator.baseline()?.versions ?? [])
             let means =
                 versions
                 ?? Dictionary(
                     // No number of 32 bits means a timestamp.
-                    migrator.versions.compactMap { version in Int(exactly: version).map { ($0, version) } },
+                    known.compactMap { version in Int(exactly: version).map { ($0, version) } },
                     uniquingKeysWith: { first, _ in first })
             // SQLite's own number says nothing, unless the app's ladder began later than its tables.
             if number == 0, versions?[0] == nil { return nil }

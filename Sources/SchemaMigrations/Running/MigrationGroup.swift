@@ -111,9 +111,8 @@ final class MigrationGroup {
     func fail(_ error: any Error, after count: Int) throws {
         running?.end(isDone: false)
         running = nil
-        if error is CancellationError || timeLimit == nil { throw error }
-        // A ledger that takes no version is left as it is, without its details.
-        if count == 0, (error as? MigrationError)?.detail == .ledger { throw error }
+        // Without a migration, no row of an adoption stays either: the next launch asks again, and may get a corrected answer.
+        if count == 0 || error is CancellationError || timeLimit == nil { throw error }
         failure = error
         done.removeLast(done.count - count)
     }

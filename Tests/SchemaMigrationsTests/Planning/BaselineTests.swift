@@ -78,6 +78,16 @@ struct BaselineTests {
         #expect(try queue.tables() == ["a", "b"])
     }
 
+    @Test("refuses a database that another tool has left below it, by the number it has")
+    func tooOldForAdoption() throws {
+        try queue.execute("CREATE TABLE a(x); CREATE TABLE b(x); PRAGMA user_version = 2")
+        let schema = try SchemaMigrator(
+            directory: folder.folder(Self.squashed, named: "after"), adopting: .userVersion())
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.code == .tooOld)
+        #expect(error.message.hasPrefix("The database is too old: it is at version 2, which was squashed"))
+    }
+
     @Test("refuses a database that lacks a migration in between, which came late")
     func gap() throws {
         try migrator(Self.unsquashed.filter { $0.key != "2_b.sql" }, "gap").migrate(queue, upTo: 3)

@@ -57,6 +57,23 @@ struct SchemaAdoptionTests {
         #expect(error.description == "No migration has version 25. The latest is 30.")
     }
 
+    @Test(
+        "is asked for again after the first migration has failed, so that a wrong version can be corrected",
+        arguments: [
+            SchemaOptions.Commits.grouped(), .grouped(after: .zero), .allOrNothing,
+        ])
+    func correctedAnswer(commits: SchemaOptions.Commits) throws {
+        try queue.execute("CREATE TABLE c(x);")
+        var wrong = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in 20 })
+        wrong.options.commits = commits
+        let error = try failure { try wrong.migrate(queue) }
+        #expect(error.schemaVersion == 30)
+        #expect(try queue.tables() == ["a", "b", "c"])
+        let right = try folder.migrator(Self.files, adopting: SchemaAdoption { _ in 30 })
+        #expect(try right.migrate(queue).applied == [])
+        #expect(try queue.ledger() == [10, 20, 30])
+    }
+
     @Test("reads fmdb-migration-manager's schema_info")
     func schemaInfo() throws {
         let adopting = SchemaAdoption.schemaInfo(means: [1: 10, 2: 20])

@@ -146,8 +146,7 @@ struct FailingFileTests {
         #expect(error.line == line)
         #expect(error.statement == statement)
         #expect(error.committed == [])
-        #expect(try queue.tables() == [])
-        #expect(try queue.ledger() == [])
+        #expect(try queue.schema() == [])
     }
 
     @Test("reports a remedy even if the app runs it directly")
