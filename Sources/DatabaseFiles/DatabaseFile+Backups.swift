@@ -20,8 +20,8 @@ extension DatabaseFile {
     ///   read is among them, with its ``FoundDatabase/problem``.
     public func foundBackups(in folder: URL) throws -> [FoundDatabase] {
         try mappingErrors {
-            let places = try [damagedPlace()] + oldPaths.map(Self.place)
-            return try places.flatMap { BackupMaker.copies(of: $0, in: folder) }.compactMap { copy in
+            let places = places().map(\.url) + ([path] + oldPaths).map(Self.place)
+            return try BackupMaker.copies(of: places, in: folder).compactMap { copy in
                 guard let place = DatabasePlace(copy.path) else { return nil }
                 return try at(copy) {
                     var found = try FoundDatabase(at: place, configuration, waitingFor: limit)
@@ -35,7 +35,7 @@ extension DatabaseFile {
     /// Puts a copy in the place of a damaged database, which stays beside it under a dated name.
     ///
     /// Call it with every connection to the database closed. The copy itself stays where it is. For a database that can be
-    /// opened, use `SchemaMigrator.restore(_:to:)`, or GRDB's `backup(to:)`.
+    /// opened, use `SchemaMigrator.restore(_:to:)`, or GRDB's `backup(to:)`, which takes away the mark of a database that was moved.
     ///
     /// - Parameter backup: the path of one of the ``foundBackups(in:)``.
     /// - Returns: the damaged file.
@@ -52,6 +52,7 @@ extension DatabaseFile {
                 try at(URL(fileURLWithPath: backup)) { try copy(backup, to: new, like: place, interrupter) }
                 return try at(place) { try replace(place, by: new) }
             }
+            BackupAttempt(of: URL(fileURLWithPath: backup))?.end()
             if let aside { onEvent?(.setAside(place.path, as: aside.path)) }
         }
         return aside ?? URL(fileURLWithPath: path)

@@ -29,6 +29,7 @@ extension SchemaMigrator {
                 try copy.close()
             }
         }
+        BackupAttempt(of: backup)?.end()
     }
 
     /// Opens a copy of the backup, which the app's configuration may change, in its journal mode for instance.

@@ -70,7 +70,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     ) throws -> SchemaStep {
         let before = try applied()
         let progress = context.progress
-        let copy = try makeBackup(by: context.to, Interrupter(observing: progress))
+        let copy = try makeBackup(in: context, Interrupter(observing: progress))
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
             try GRDBStop(progress).watch(database) { try migrate(from: before, progress) }
         }
@@ -86,9 +86,9 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// Copies the database, unless another process has just applied what is pending.
     ///
     /// GRDB begins a transaction for each migration, so others may write between the copy and the first of them.
-    private func makeBackup(by app: AppVersion, _ interrupter: Interrupter) throws -> URL? {
+    private func makeBackup(in context: MigrationContext, _ interrupter: Interrupter) throws -> URL? {
         guard var backups else { return nil }
-        backups.app = app
+        (backups.app, backups.launch) = (context.to, context.launch)
         return try database.unsafeReentrantWrite { db in
             try db.withWriteTransaction(waitingUpTo: busyTimeout, interrupter: interrupter) {
                 let applied = try GRDBHistory(db).applied

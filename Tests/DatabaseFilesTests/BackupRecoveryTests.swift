@@ -117,6 +117,20 @@ struct BackupRecoveryTests {
         #expect(error.message == "app.sqlite: is not damaged.")
     }
 
+    @Test("are found once each, the newest first, while the database is still at an old path")
+    func beforeMove() throws {
+        let new = notes.folder.path("moved.sqlite")
+        // A build that was at the new path before.
+        let queue = try DatabaseQueue(path: new)
+        try notes.schema.migrate(queue, upTo: 1)
+        try notes.schema.migrate(queue)
+        try queue.close()
+        for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: new + end) }
+        let moved = DatabaseFile(path: new, movedFrom: [notes.path])
+        let found = try moved.foundBackups(in: backups.url)
+        #expect(found.map { $0.rowCounts["note"] ?? 0 } == [0, 40])
+    }
+
     @Test("can take its place after a move, whatever an older version has made at the old path since")
     func restoredAfterMove() throws {
         let old = notes.path

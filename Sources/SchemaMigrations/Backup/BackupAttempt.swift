@@ -1,21 +1,23 @@
 import AppMigrations
-import Foundation
+package import Foundation
 
 /// The attempt to bring a database to what an app needs, which may take several launches, each with a copy of its own.
 ///
 /// The first of these copies is the one from before the update. Launches that fail copy what the ones before them have left
-/// half-migrated, and must not push it out. So a file beside the copies names it until the attempt has succeeded, and for as
-/// long as the same version of the app makes copies.
-struct BackupAttempt {
+/// half-migrated, and must not push it out. So a file beside the copies names it until the attempt has succeeded, with a manager
+/// until a launch is complete, and for as long as the same version of the app makes copies.
+package struct BackupAttempt {
     private let file: DurableFile
     private let copies: URL
+    private let copy: String
 
     /// Finds the attempt that a copy belongs to.
     ///
     /// - Returns: nil if the copy has no name of a copy.
-    init?(of copy: URL) {
+    package init?(of copy: URL) {
         let name = copy.lastPathComponent
         guard let dash = name.lastIndex(of: "-"), name.hasSuffix(".backup") else { return nil }
+        self.copy = name
         copies = copy.deletingLastPathComponent()
         file = DurableFile(at: copies.appendingPathComponent(".\(name[..<dash]).attempt"))
     }
@@ -25,6 +27,19 @@ struct BackupAttempt {
         var first: String
         var app: String?
         var isFinished = false
+
+        /// Returns true if what an app migrates now belongs to this attempt.
+        ///
+        /// A manager's launch is over when all its steps have run; its migrations alone say nothing.
+        func goesOn(by current: AppVersion?, in launch: Launch?) -> Bool {
+            if let app, app == current?.description { return true }
+            guard let launch, let app = app.flatMap(AppVersion.init) else { return !isFinished }
+            return switch launch {
+            case .upgrade(let completed): completed < app
+            case .freshInstall, .adoption: true
+            case .relaunch, .downgrade: false
+            }
+        }
     }
 
     private var note: Note? {
@@ -32,20 +47,18 @@ struct BackupAttempt {
         return try? JSONDecoder().decode(Note.self, from: data)
     }
 
-    /// Notes that a copy was made, before anything is changed.
+    /// Notes that the copy was made, before anything is changed.
     ///
     /// - Returns: the name of the attempt's first copy.
-    func begin(by app: AppVersion?, with copy: URL) throws -> String {
-        if let note, !note.isFinished || note.app != nil && note.app == app?.description,
+    func begin(by app: AppVersion?, in launch: Launch?) throws -> String {
+        var first = copy
+        if let note, note.goesOn(by: app, in: launch),
             FileManager.default.fileExists(atPath: copies.appendingPathComponent(note.first).path)
         {
-            var again = note
-            again.isFinished = false
-            try write(again)
-            return note.first
+            first = note.first
         }
-        try write(Note(first: copy.lastPathComponent, app: app?.description))
-        return copy.lastPathComponent
+        try write(Note(first: first, app: app?.description))
+        return first
     }
 
     /// Notes that everything was migrated.
@@ -55,6 +68,12 @@ struct BackupAttempt {
         guard var note else { return }
         note.isFinished = true
         if note.app == nil { try? file.remove() } else { try? write(note) }
+    }
+
+    /// Notes that the database was replaced by the copy: what changes it from now on is another attempt, unless the copy is one of
+    /// what this attempt has left half-migrated.
+    package func end() {
+        if let note, copy <= note.first { try? file.remove() }
     }
 
     private func write(_ note: Note) throws {

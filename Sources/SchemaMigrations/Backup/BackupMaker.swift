@@ -10,9 +10,11 @@ package struct BackupMaker {
     let keep: Int
     /// The version of the app that migrates; nil if unknown.
     package var app: AppVersion?
+    /// The launch in which a manager migrates; nil if no manager does.
+    package var launch: Launch?
 
-    package init(folder: URL, keep: Int, app: AppVersion? = nil) {
-        (self.folder, self.keep, self.app) = (folder, keep, app)
+    package init(folder: URL, keep: Int, app: AppVersion? = nil, launch: Launch? = nil) {
+        (self.folder, self.keep, self.app, self.launch) = (folder, keep, app, launch)
     }
 
     /// Copies the database while its connection keeps others from writing.
@@ -33,7 +35,7 @@ package struct BackupMaker {
             try checkSpace(for: file)
             let copy = try write(file, with: db.configuration)
             let attempt = BackupAttempt(of: copy)
-            let first = try attempt?.begin(by: app, with: copy)
+            let first = try attempt?.begin(by: app, in: launch)
             prune(copiesOf: file, except: Set([copy.lastPathComponent, first].compactMap(\.self)))
             return copy
         } catch let error as MigrationError {
@@ -91,7 +93,7 @@ package struct BackupMaker {
             let source = try DatabaseQueue(
                 path: file.path, configuration: configuration.forCopying(readOnly: true))
             let destination = try CopyFile.open(at: partial, like: file, configuration)
-            try source.backup(to: destination)
+            try destination.withDurableCommits(waitingUpTo: .zero) { try source.backup(to: destination) }
             // The copy is one file, even if the original has a write-ahead log, so reading it creates no log.
             try destination.writeWithoutTransaction {
                 try $0.execute(sql: "PRAGMA main.journal_mode = DELETE")
@@ -113,7 +115,7 @@ package struct BackupMaker {
     /// - Parameter kept: the names of the last copy, and of the one from before everything that the present attempt has changed.
     ///   They stay, even if the clock was ahead when an older copy was made.
     private func prune(copiesOf file: URL, except kept: Set<String>) {
-        let older = Self.copies(of: file, in: folder).filter { !kept.contains($0.lastPathComponent) }
+        let older = Self.copies(of: [file], in: folder).filter { !kept.contains($0.lastPathComponent) }
         for copy in older.dropFirst(max(kept.count, keep) - kept.count) {
             try? FileManager.default.removeItem(at: copy)
         }
@@ -132,11 +134,14 @@ package struct BackupMaker {
     }
 
     /// Returns the copies of a database in a folder, the newest first.
-    package static func copies(of file: URL, in folder: URL) -> [URL] {
+    ///
+    /// - Parameter places: where the database is, and where it was.
+    package static func copies(of places: [URL], in folder: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        let prefix = prefix(of: file)
-        return names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".backup") }
-            .inOrder(by: >).map(folder.appendingPathComponent)
+        let prefixes = places.map(prefix)
+        func date(_ name: String) -> Substring { name[(name.lastIndex(of: "-") ?? name.startIndex)...] }
+        return names.filter { $0.hasSuffix(".backup") && prefixes.contains(where: $0.hasPrefix) }
+            .inOrder { date($0) > date($1) }.map(folder.appendingPathComponent)
     }
 
     /// Returns the beginning of the names of a database's copies.

@@ -47,6 +47,8 @@ public struct SchemaOptions: Sendable {
     public var backupFolder: URL?
 
     /// The number of backups to keep of each database, at least 1; the migrator removes older ones.
+    ///
+    /// Those that were made while the database was at another path stay.
     public var keptBackups: Int
 
     /// The version of the app, which the ledger records beside each migration that it applies.

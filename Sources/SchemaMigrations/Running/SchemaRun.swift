@@ -56,7 +56,9 @@ final class SchemaRun {
         limit = options.busyTimeout
         commits = options.commits
         backup = options.backupFolder.map {
-            BackupMaker(folder: $0, keep: options.keptBackups, app: options.appVersion)
+            BackupMaker(
+                folder: $0, keep: options.keptBackups, app: migrator.launch?.version ?? options.appVersion,
+                launch: migrator.launch?.kind)
         }
     }
 
@@ -173,8 +175,6 @@ final class SchemaRun {
         } catch is UndoneGroup {
             // Those before the one that failed run again, without reporting it. Now each that fails is undone alone.
             var left = group.done[...]
-            // A failed first migration leaves a new ledger behind. Why it failed matters more than whether that works.
-            if left.isEmpty { _ = try? runGroup(of: left, nil, isUndoneAsOne: false) }
             while !left.isEmpty { left = try runGroup(of: left, nil, isUndoneAsOne: false) }
         } catch let suspicion as SuspectWork {
             try retry(group.done, suspicion.suspects)

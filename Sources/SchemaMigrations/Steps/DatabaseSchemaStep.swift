@@ -56,6 +56,7 @@ final class SQLSchemaStep: DatabaseSchemaStep {
     ) throws -> SchemaStep {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
+        migrator.launch = (context.launch, context.to)
         // A downgraded app runs nothing of its own; it only undoes what it does not know.
         let isDowngrade = if case .downgrade = context.launch { true } else { false }
         // When the run is interrupted, the step's progress is cancelled, and that stops the statement.

@@ -130,6 +130,87 @@ struct BackupTests {
         #expect(try names().filter { $0.hasSuffix(".backup") } == [made[0], made[2]])
     }
 
+    @Test("from before an update stays while the version of the app that completes the update makes others")
+    func severalMovesByLaterVersion() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        func update(_ version: AppVersion, _ steps: [String]) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: ([""] + steps).enumerated().map { CodeMigration(Int64($0 + 1), sql: $1) },
+                options: SchemaOptions(backupFolder: copies, keptBackups: 1, appVersion: version))
+        }
+        #expect(throws: MigrationError.self) { try update("2.0", ["SELECT nothing"]).migrate(queue) }
+        let first = try #require(try names().first { $0.hasSuffix(".backup") })
+        for steps in [["DELETE FROM t1"], ["DELETE FROM t1", ""], ["DELETE FROM t1", "", ""]] {
+            try update("2.1", steps).migrate(queue)
+        }
+        #expect(try names().first { $0.hasSuffix(".backup") } == first)
+    }
+
+    @Test("from before an update stays until a launch is complete, though migrations have succeeded")
+    func failingSteps() throws {
+        let queue = try folder.queue()
+        func launch(_ version: AppVersion, _ count: Int, failing: Bool = false) throws {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: version, adopting: .newApp,
+                store: .jsonFile(at: folder.file("records.json")),
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            manager.whenMigratingToVersion("1.0", migrate: try migrator(count, keep: 1), in: queue)
+            manager.whenMigratingToVersion("2.0", in: queue, onFreshInstall: .run) { db in
+                if failing { try db.execute(sql: "SELECT nothing") }
+            }
+            try manager.migrate()
+        }
+        try launch("1.9", 1)
+        for (version, count) in [("2.0", 2), ("2.1", 3), ("2.2", 4)] as [(AppVersion, Int)] {
+            #expect(throws: MigrationError.self) { try launch(version, count, failing: true) }
+        }
+        let first = try #require(try names().first { $0.hasSuffix(".backup") })
+        let copy = try DatabaseQueue(path: copies.appendingPathComponent(first).path)
+        #expect(try copy.ledger() == [1])
+        try launch("2.3", 4)
+        try launch("2.4", 5)
+        #expect(try !names().contains(first))
+    }
+
+    @Test(
+        "from before an update stays, even if the one before it failed and was taken back",
+        arguments: [true, false])
+    func takenBack(isDamaged: Bool) throws {
+        var queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        func update(_ version: AppVersion) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: [
+                    CodeMigration(1, sql: ""), CodeMigration(2, sql: "DELETE FROM t1"),
+                    CodeMigration(3, sql: "SELECT nothing"),
+                ], options: SchemaOptions(backupFolder: copies, keptBackups: 1, appVersion: version))
+        }
+        func fail(_ version: AppVersion) throws {
+            for _ in 0..<2 {
+                #expect(throws: MigrationError.self) { try update(version).migrate(queue) }
+            }
+        }
+        try fail("2.0")
+        let first = try #require(try names().first { $0.hasSuffix(".backup") })
+        let backup = copies.appendingPathComponent(first)
+        if isDamaged {
+            let path = queue.path
+            try queue.close()
+            try DatabaseFile(path: path).restore(fromBackup: backup.path)
+            queue = try DatabaseQueue(path: path)
+        } else {
+            try update("1.0").restore(backup, to: queue)
+        }
+        // The app of old goes on for a while.
+        try queue.execute("INSERT INTO t1 VALUES (7)")
+        try fail("2.1")
+        let made = try names().filter { $0.hasSuffix(".backup") }
+        #expect(made.count == 2)
+        let copy = try DatabaseQueue(path: copies.appendingPathComponent(made[0]).path)
+        #expect(try copy.integers("SELECT x FROM t1") == [1, 7])
+    }
+
     @Test("has a shorter name where the database's is too long for it")
     func longName() throws {
         let name = String(repeating: "é", count: 118) + ".sqlite"
@@ -155,7 +236,7 @@ struct BackupTests {
         for database in databases { try migrator(2, keep: 1).migrate(database) }
         #expect(try names().count == 4)
         let mails = folder.url.appendingPathComponent("ben/mail.sqlite")
-        #expect(BackupMaker.copies(of: mails, in: copies).count == 1)
+        #expect(BackupMaker.copies(of: [mails], in: copies).count == 1)
     }
 
     @Test("is removed before the next one if a crash left it unfinished")

@@ -1,3 +1,4 @@
+import AppMigrations
 import DatabaseFiles
 import Dispatch
 import Foundation
@@ -46,6 +47,26 @@ struct CopyConfigurationTests {
         try migrator().restore(backup, to: database)
         #expect(opened.connections.contains("copy.sqlite"))
         #expect(try database.strings("SELECT x FROM a ORDER BY x") == ["one"])
+    }
+
+    @Test("sync the copy, also where the app's own do not")
+    func durable() throws {
+        let statements = Locked<[String]>([])
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = OFF")
+            let path = try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list") ?? ""
+            guard path.hasSuffix(".partial") else { return }
+            db.trace { event in statements.withLock { $0.append("\(event)") } }
+        }
+        let queue = try folder.queue("app.sqlite", configuration)
+        let schema = try SchemaMigrator(
+            migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)"), CodeMigration(2, sql: "DROP TABLE a")],
+            options: SchemaOptions(backupFolder: folder.url))
+        try schema.migrate(queue, upTo: 1)
+        try schema.migrate(queue)
+        let settings = statements.withLock { $0 }.filter { $0.contains("synchronous") }
+        #expect(settings.contains("PRAGMA main.synchronous = 3"))
     }
 
     @Test("do not wait for the queue on which the app's own connection works")
