@@ -133,8 +133,9 @@ final class LaunchRun: Run {
     private func asksBefore(_ pending: LaunchPlan.PendingStep) -> Bool {
         defer { looked = index }
         guard looked != index, input.registration.hasConditions else { return false }
-        return !pending.step.finishing.isEmpty
-            || index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
+        return plan.pending[index...].contains {
+            !$0.step.finishing.isEmpty && $0.step.version <= pending.step.version
+        } || index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
     }
 
     /// The work that is pending and has not run.

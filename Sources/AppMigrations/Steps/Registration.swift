@@ -125,8 +125,9 @@ struct Registration: Sendable {
 
     /// Asks the conditions of a launch's steps that are done whether these are needed again.
     ///
-    /// Those of deferred steps are asked right before a step that is `finishing:` these: the work that they build on is done by then.
-    /// A step whose condition fails at a row counts as needed: its own run says why, and what it reads is kept.
+    /// Those of deferred steps are asked right before work at or above the version of a step that is `finishing:` these, and has not
+    /// begun: the work that they build on is done by then. A step whose condition fails at a row counts as needed: its own run says
+    /// why, and what it reads is kept.
     ///
     /// - Parameters:
     ///   - next: the step that comes next, and the index of its place.
@@ -138,16 +139,17 @@ struct Registration: Sendable {
         _ ask: (Int) throws -> Bool, orNote note: (MigrationError) throws -> Void = { throw $0 }
     ) throws -> [PlaceState] {
         guard hasConditions else { return states }
-        let finishing = next.flatMap { isUnbegun($0.step, states[$0.place], in: due[$0.place]) ? $0 : nil }
-        // A step of this version may have run in one database, and come back with another one.
-        let finished = Set(
-            zip(due, states).flatMap { place, state in
-                finishing.map { place.finished(state, from: $0.step.version) } ?? []
-            })
+        let finishing = next.map { unbegunFinishing(states, upTo: $0) } ?? []
         func isAsked(_ step: MigrationStep, at index: Int) -> Bool {
             if !step.isDeferred { return true }
-            guard let finishing, finishing.step.finishing.contains(step.version) else { return false }
-            return finishing.place == index || !due[index].isOver(step, states[index], finished)
+            return finishing.contains { last in
+                guard last.step.finishing.contains(step.version) else { return false }
+                // A step of this version may have run in one database, and come back with another one.
+                return last.place == index
+                    || !due[index].isOver(
+                        step, states[index],
+                        Set(zip(due, states).flatMap { $0.finished($1, from: last.step.version) }))
+            }
         }
         return try needing(states, in: due, where: isAsked) { step in
             switch body(of: step) {
@@ -162,10 +164,30 @@ struct Registration: Sendable {
         }
     }
 
-    /// Returns true if nothing can have been done yet of a step: before that, it has destroyed nothing.
+    /// Returns the steps that are finishing deferred ones, and that other work would come before, or that come next themselves; none
+    /// once the next step has begun.
+    private func unbegunFinishing(
+        _ states: [PlaceState], upTo next: (step: MigrationStep, place: Int)
+    ) -> [(step: MigrationStep, place: Int)] {
+        guard isUnbegun(next.step, states[next.place], in: due[next.place]) else { return [] }
+        return due.indices.flatMap { index in
+            (due[index].schemaSteps + due[index].closures).filter { step in
+                !step.finishing.isEmpty && step.version <= next.step.version
+                    && isUnbegun(step, states[index], in: due[index])
+            }.map { ($0, index) }
+        }
+    }
+
+    /// Returns true if nothing can have been done yet of a pending step: before that, it has destroyed nothing.
     private func isUnbegun(_ step: MigrationStep, _ state: PlaceState, in place: PlaceSteps) -> Bool {
         if step.isSchemaStep {
-            return zip(place.schemaSteps, state.pending).contains { $0.id == step.id && !$1.hasBegun }
+            // What is applied may be of an older build, whose schema step went to the latest migration.
+            let hasBegun = state.record.map { record in
+                record.open(step.id)?.remaining != nil || record.completed.map { $0 >= step.version } ?? false
+            }
+            return zip(place.schemaSteps, state.pending).contains {
+                $0.id == step.id && !$1.isEmpty && !($1.hasBegun && hasBegun ?? true)
+            }
         }
         let open = state.record?.open(step.id)
         if open?.isAgain == true || state.record?.isDone(step.id) == true { return false }
