@@ -13,7 +13,8 @@ extension BatchFailure {
 /// Runs the batches of one deferred step, and finds the size with which a batch takes the target time.
 ///
 /// A batch that fails is halved, until the row to blame is alone. That row is set aside, and the step goes on after it.
-/// Each run begins with the rows that earlier runs have set aside.
+/// Each run retries the rows that earlier runs have set aside. Between two that fail again comes a batch of others, which need not
+/// wait for them all.
 package struct BatchRunner: BatchRun {
     /// Runs a batch.
     ///
@@ -31,8 +32,11 @@ package struct BatchRunner: BatchRun {
     private let limitsTime: Bool
     private var size: Int
     private var part: Batch.Part
-    /// The number of rows set aside that this run has not retried yet.
+    /// The row set aside that this run retries next, and the number of those that it has not retried yet.
+    private var nextRetry = 0
     private var retriesLeft: Int
+    /// True if only rows are left that are set aside.
+    private var isAtEnd = false
     private var rowsSetAside: Int
     private var lastFailure: BatchFailure?
 
@@ -57,12 +61,19 @@ package struct BatchRunner: BatchRun {
                 switch outcome {
                 case .more(let position): advance(position, duration)
                 case .rowsLeft(let position, let left):
+                    isAtEnd = true
+                    guard retriesLeft == 0 else {
+                        part = .retry(nextRetry)
+                        return .more(position)
+                    }
                     return .rowsLeft(position, BatchFailure(left.title, lastFailure?.cause ?? left.cause))
-                case .done, .endedElsewhere: break
+                case .done, .endedElsewhere, .undone: break
                 }
                 return outcome
             } catch let batch as UndoneBatch {
                 try shrink(after: batch)
+                // A run that ends here must not find the same row to blame again.
+                if part != .setAside { return .undone }
             }
         }
     }
@@ -70,21 +81,12 @@ package struct BatchRunner: BatchRun {
     private mutating func advance(_ position: StepPosition, _ duration: Duration) {
         rowsSetAside = position.setAside.count
         switch part {
-        case .retry(let index):
-            // The row is done, and the next one has taken its place.
-            retry(index)
-        case .setAside:
-            size = fixedSize ?? 1
-            part = .next(size)
-        case .next:
-            adapt(to: duration)
-            part = .next(size)
+        // The row is done, and the next one has taken its place.
+        case .retry: retriesLeft -= 1
+        case .setAside: size = fixedSize ?? 1
+        case .next: adapt(to: duration)
         }
-    }
-
-    private mutating func retry(_ index: Int) {
-        retriesLeft -= 1
-        part = retriesLeft > 0 ? .retry(index) : .next(size)
+        part = retriesLeft > 0 ? .retry(nextRetry) : .next(size)
     }
 
     /// Prepares a smaller batch, or the setting aside of a row.
@@ -92,9 +94,11 @@ package struct BatchRunner: BatchRun {
         let failure = batch.failure
         guard failure.cause is BatchTimeOver || failure.cause.isOwnFailure else { throw failure }
         switch part {
-        case .retry(let index):
+        case .retry:
             lastFailure = failure
-            retry(index + 1)
+            retriesLeft -= 1
+            nextRetry += 1
+            part = isAtEnd && retriesLeft > 0 ? .retry(nextRetry) : .next(size)
         case .next:
             if let smaller = batch.smallerSize {
                 size = max(1, smaller)

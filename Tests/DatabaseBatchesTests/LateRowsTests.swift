@@ -610,4 +610,94 @@ struct LateRowsTests {
         #expect(try last.migrate().completed.versions == ["2.1"])
         #expect(try database.read { try String.fetchAll($0, sql: "SELECT hash FROM photo") } == ["A"])
     }
+
+    @Test("visits them before a schema step of which an older build has applied a file")
+    func beforePartOfSchemaStep() throws {
+        let database = try app.folder.queue("album.sqlite")
+        let migrations = [
+            SQLMigration(
+                version: 1, name: "photo",
+                sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT)"),
+            SQLMigration(version: 2, name: "album", sql: "CREATE TABLE album(id INTEGER PRIMARY KEY)"),
+            SQLMigration(version: 3, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data"),
+            SQLMigration(version: 4, name: "tag", sql: "CREATE TABLE tag(id INTEGER PRIMARY KEY)"),
+        ]
+        func release(_ version: String, files: Int, failing: Bool = false) throws -> MigrationManager {
+            let schema = try SchemaMigrator(migrations: Array(migrations.prefix(files)))
+            let manager = try app.manager(version)
+            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: files > 2 ? 1 : nil, in: database)
+            fillHashes(in: database, of: manager)
+            if files > 2 {
+                manager.whenMigratingToVersion("3.0", migrate: schema, finishing: ["2.1"], in: database)
+                manager.whenMigratingToVersion("3.0-1") { if failing { throw Mishap() } }
+            }
+            return manager
+        }
+        try release("2.1", files: 1).migrate()
+        try release("2.2", files: 2).migrate()
+        try insert("(1, 'a')", database)
+        #expect(throws: MigrationError.self) { try release("3.0", files: 3, failing: true).migrate() }
+        #expect(try database.strings("SELECT hash FROM photo") == ["A"])
+        // The launch is not complete, and yet its schema step has run.
+        try database.execute("INSERT INTO photo(id) VALUES (2)")
+        #expect(try release("3.0", files: 4).migrate().completed.versions == ["3.0-1"])
+        #expect(try old(database) == [2])
+    }
+
+    @Test("visits them before work that comes before the step that is finishing it, and has its version")
+    func beforeWorkOfSameVersion() throws {
+        let database = try app.folder.queue("album.sqlite")
+        let migrations = [
+            SQLMigration(
+                version: 1, name: "photo",
+                sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT)"),
+            SQLMigration(version: 2, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data"),
+        ]
+        func release(_ version: String, files: Int) throws -> MigrationManager {
+            let schema = try SchemaMigrator(migrations: Array(migrations.prefix(files)))
+            let manager = try app.manager(version)
+            manager.whenMigratingToVersion("1.0", migrate: schema, upTo: 1, in: database)
+            fillHashes(in: database, of: manager)
+            if files > 1 {
+                manager.whenMigratingToVersion("3.0", migrate: schema, in: database)
+                manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { _ in }
+            }
+            return manager
+        }
+        try release("2.1", files: 1).migrate()
+        try insert("(1, 'a')", database)
+        #expect(try release("3.0", files: 2).migrate().completed.versions == ["2.1", "3.0"])
+        #expect(try database.strings("SELECT hash FROM photo") == ["A"])
+        #expect(try release("3.0", files: 2).migrate().launch == .relaunch)
+    }
+
+    @Test("stops between rows that fail again, and lets no other wait for them")
+    func failingAgain() throws {
+        let database = try open()
+        let isBad = Locked(true)
+        func run(stopping: Bool = false) throws -> [String] {
+            let known = visits.lines.count
+            let manager = try manager(database) { db, rows in
+                if isBad.withLock({ $0 }), try rows.ids(of: "photo", db).contains(where: { $0 < 40 }) {
+                    throw Mishap()
+                }
+            }
+            try manager.migrate()
+            let report = try manager.runDeferred(while: {
+                if stopping, visits.lines.count > known { manager.deferredProgress.cancel() }
+                return true
+            })
+            if !stopping { #expect(report.pending.map(\.rowsSetAside) == [["10", "20", "30"]]) }
+            return Array(visits.lines[known...])
+        }
+        _ = try run()
+        try insert("(60, 'f')", database)
+        #expect(try run(stopping: true) == ["10"])
+        #expect(try run() == ["10", "60", "20", "30"])
+        isBad.withLock { $0 = false }
+        let last = try manager(database)
+        try last.migrate()
+        #expect(try last.runDeferred().completed.versions == ["2.1"])
+        #expect(try old(database).isEmpty)
+    }
 }

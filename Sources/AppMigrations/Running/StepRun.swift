@@ -140,6 +140,7 @@ final class StepRun {
     private func runBatches(of work: any BatchWork, _ progress: Progress) throws -> StepEnd? {
         var batches = work.batches(
             rowsSetAside: position.setAside.count, in: run.input.registration.environment)
+        var last = position
         while true {
             guard let lock = try run.stepLock(for: pending, isBegun: true) else {
                 return interrupted()
@@ -156,9 +157,11 @@ final class StepRun {
             case .rowsLeft(let position, let failure):
                 note(position, progress)
                 throw failure
-            case .more(let position):
-                hasMoved = true
-                note(position, progress)
+            case .more(let next):
+                hasMoved = hasMoved || next.done != last.done || next.setAside != last.setAside
+                last = next
+                note(next, progress)
+            case .undone: break
             }
             guard try run.pause(after: duration) else { return interrupted() }
         }

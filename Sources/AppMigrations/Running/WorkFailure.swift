@@ -62,7 +62,7 @@ extension MigrationStep {
     fileprivate var remedyOfRepeated: String {
         """
         It has failed in the same way before in this build, so retrying alone will not help: fix the cause\
-        \(isSchemaStep ? "" : ", or settle the step with skip(_:)").
+        \(isSchemaStep ? "" : ", or settle the step with skip(_:)\(hasCondition ? ", which ends `again:`, too" : "")").
         """
     }
 

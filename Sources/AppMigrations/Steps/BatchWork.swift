@@ -41,6 +41,8 @@ package protocol BatchRun {
 package enum BatchOutcome: Sendable {
     /// There is more to do.
     case more(StepPosition)
+    /// The batch has failed, and was rolled back; the next one is smaller, or another.
+    case undone
     /// The step is done, and recorded as such.
     case done
     /// Everything is done but for the rows that are set aside; the failure names them.
