@@ -17,7 +17,9 @@ extension DatabaseFile {
     }
 
     func moveLock() throws -> FileLock {
-        try FileLock(at: newPlace().appending(end: ".move.lock"))
+        try FileLock(
+            at: newPlace().appending(end: ".move.lock"),
+            permissions: places().first.flatMap { DurableFile(at: $0.url).permissions })
     }
 
     /// Runs the body, whose errors are about a file.

@@ -136,8 +136,15 @@ extension DatabaseFile {
                 guard found == state || (found, state) == (.data, .older) else { throw ChangedMeanwhile() }
             }
             let aside = Self.asideName(of: url)
-            try setSideFilesAside(of: url, as: aside)
+            if connection == nil {
+                // They are its own, and hold what was committed last: each is beside it under one of its names at any time.
+                try giveJournalsSecondNames(of: url, beside: aside)
+            } else {
+                try setSideFilesAside(of: url, as: aside)
+            }
+            try willChange(.nameAside)
             guard app_migrations_rename(url.path, aside.path) == 0 else { throw POSIXError.current }
+            for end in Self.sideFileEnds where connection == nil { unlink(url.path + end) }
             try DurableFile(at: url).syncName()
             onEvent?(.setAside(url.path, as: aside.path))
         }
@@ -165,6 +172,12 @@ extension DatabaseFile {
     func setSideFilesAside(of url: URL, as aside: URL) throws {
         for end in Self.sideFileEnds {
             guard app_migrations_rename(url.path + end, aside.path + end) != 0 else { continue }
+            guard errno == ENOENT else { throw POSIXError.current }
+        }
+    }
+
+    private func giveJournalsSecondNames(of url: URL, beside aside: URL) throws {
+        for end in ["-journal", "-wal"] where link(url.path + end, aside.path + end) != 0 {
             guard errno == ENOENT else { throw POSIXError.current }
         }
     }

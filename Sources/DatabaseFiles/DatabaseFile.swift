@@ -61,7 +61,7 @@ public struct DatabaseFile: Sendable {
 
     /// A change of a file in a move.
     package enum MoveChange: Sendable, CaseIterable {
-        case mark, setAside, rename, copy, nameCopy, removeOld
+        case mark, setAside, nameAside, rename, copy, nameCopy, removeOld
     }
 
     let path: String

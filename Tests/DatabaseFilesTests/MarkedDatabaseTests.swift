@@ -176,6 +176,28 @@ struct MarkedDatabaseTests {
         #expect(try open() == ["a"])
     }
 
+    @Test("leaves a journal beside what cannot be read, wherever giving way is cut off")
+    func journalOfUnreadable() throws {
+        try make(new, "group")
+        try make(old, "a")
+        try DatabaseQueue(path: old).inDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        // Its log cannot be opened, and holds what was committed last.
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(old)-wal", withDestinationPath: folder.path("none/log"))
+        func log(of path: String) throws -> String {
+            try FileManager.default.destinationOfSymbolicLink(atPath: "\(path)-wal")
+        }
+        var file = file()
+        file.willChange = { if $0 == .nameAside { throw CancellationError() } }
+        #expect(throws: CancellationError.self) { try file.keep(new) }
+        #expect(try log(of: old) == folder.path("none/log"))
+        try self.file().keep(new)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("old")).sorted()
+        let aside = try #require(names.first { $0.contains(".aside-") && names.contains($0 + "-wal") })
+        #expect(try log(of: folder.path("old/\(aside)")) == folder.path("none/log"))
+        #expect(!names.contains { $0.hasSuffix("sqlite-wal") })
+    }
+
     @Test("names what cannot be read beside it, and the way out, where neither has a mark")
     func unreadable() throws {
         try make(old, "a", "b")

@@ -134,9 +134,11 @@ extension StoreState {
     package mutating func changeRecord(
         of manager: String, _ change: (inout MigrationRecord?) throws -> Void
     ) throws {
-        var record = try record(of: manager)
+        let known = try record(of: manager)
+        var record = known
         try change(&record)
-        try setRecord(record, of: manager)
+        // The mark of a record that was removed stays.
+        if known != nil || record != nil { try setRecord(record, of: manager) }
     }
 
     /// The names of the managers that have a record.

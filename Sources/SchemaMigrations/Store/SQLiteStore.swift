@@ -172,7 +172,10 @@ package struct SQLiteStore: RecordStorage {
     package func lock(_ manager: String) throws -> StoreLock {
         guard let file else { return try MemoryLocks.lock(id, manager) }
         let url = file.appendingPathExtension("\(manager.asFileName).lock")
-        return try StoreAccess.write.of(name, at: url.path) { try FileLock(at: url).take() }
+        return try StoreAccess.write.of(name, at: url.path) {
+            // Whoever may write to the database may take its lock, as with SQLite's own files beside it.
+            try FileLock(at: url, permissions: DurableFile(at: file).permissions).take()
+        }
     }
 }
 

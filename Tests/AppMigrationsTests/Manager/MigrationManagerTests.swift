@@ -296,6 +296,43 @@ struct MigrationManagerTests {
         #expect(log.lines == [])
     }
 
+    @Test("once the record is removed, a checkpoint of a step that is still running does not bring it back")
+    func lateCheckpoint() async throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: store)
+        let late = Locked<MigrationContext?>(nil)
+        manager.afterMigratingToVersion("2.0") { context in late.withLock { $0 = context } }
+        try await manager.migrate()
+        try await manager.runDeferred()
+        try manager.removeRecord()
+        try await late.withLock { $0 }?.checkpoint(1)
+        #expect(try await manager.migrate().launch == .freshInstall)
+    }
+
+    @Test("once the record is removed, the end of a step that has lost its lock does not bring it back")
+    func lateEnd() async throws {
+        let folder = try TemporaryFolder()
+        let store = try MigrationStore.jsonFile(at: folder.file("records.json"))
+        try launch("1.0", store: store)
+        func manager() throws -> MigrationManager {
+            try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: Adoption { "1.0" }, store: store)
+        }
+        let first = try manager()
+        first.afterMigratingToVersion("2.0") { _ in
+            // The system is about to suspend the app, which gives up the lock of a step that does not stop.
+            for name in try folder.fileNames where name.hasSuffix(".lock") {
+                try FileManager.default.removeItem(at: folder.file(name))
+            }
+            try manager().removeRecord()
+        }
+        try await first.migrate()
+        try await first.runDeferred()
+        #expect(try store.record(of: "Library") == nil)
+        #expect(try await manager().migrate().launch == .freshInstall)
+    }
+
     @Test("a step that calls its manager gets an error, not a deadlock")
     func reentrance() throws {
         try launch("1.0", store: store)

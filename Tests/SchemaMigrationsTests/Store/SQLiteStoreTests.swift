@@ -321,6 +321,19 @@ struct SQLiteStoreTests {
         #expect(FileManager.default.fileExists(atPath: path + ".A%2f1.lock"))
     }
 
+    @Test("lets whoever may write to the database take its lock", arguments: [0o600, 0o666])
+    func lockPermissions(mode: Int) throws {
+        let path = folder.path("records.sqlite")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        guard case .acquired(_, let release) = try store.lock("A") else {
+            Issue.record("The lock is free.")
+            return
+        }
+        release()
+        let attributes = try FileManager.default.attributesOfItem(atPath: path + ".A.lock")
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode)
+    }
+
     @Test("is known by its URI, as databases in memory are that have a name")
     func pathInMemory() throws {
         #expect(try SQLiteStore(DatabaseQueue()).path == ":memory:")
