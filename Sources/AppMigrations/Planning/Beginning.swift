@@ -145,6 +145,14 @@ struct Beginnings {
     }
 
     private func witness(_ databases: ArraySlice<PlaceState>, _ seen: [SeenVersion]) -> Beginning? {
+        // One that an older version has begun, to which somebody has gone back, says nothing of a store that began later.
+        let first = seen.first.flatMap { $0.isAdopted ? nil : $0.version } ?? .zero
+        let databases = databases.filter { database in
+            guard let record = database.record, record.store != nil, record.store == places[0].storeID else {
+                return true
+            }
+            return (record.completed ?? record.start).map { $0.reach >= first } ?? true
+        }
         let records = databases.compactMap(record(in:))
         // An install with a database that the app has said to be at a version is not a new one.
         let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }
@@ -210,7 +218,10 @@ struct Beginnings {
             // version that was launched for a while has not made the data older.
             let stands = record.completed ?? record.start ?? .zero
             // What was in a database that was made anew is gone.
-            guard !isMadeAnew, stands < request.current else { return new }
+            // On adoption, the store's steps above that run, sub-migrations of the current version included.
+            let isBelow =
+                if case .adoption = launch { stands <= request.current } else { stands < request.current }
+            guard !isMadeAnew, isBelow else { return new }
             return .at(stands, isUnfinished ? .newInstall : .newDatabase)
         case .relaunch: return new
         }
@@ -265,10 +276,10 @@ struct Beginnings {
     func followed(in place: PlaceState) -> MigrationRecord? {
         let formers = place.leavingRecords.compactMap {
             former -> (record: MigrationRecord, end: AppVersion)? in
-            // One that has begun later has never had them.
-            guard let record = former.record, let start = record.start, start.reach < former.end else {
-                return nil
-            }
+            // One that has begun later has never had them. A split in a pre-release follows those that began in an earlier one.
+            guard let record = former.record, let start = record.start,
+                (former.end < former.end.release ? start : start.reach) < former.end
+            else { return nil }
             return (record, former.end)
         }.inOrder { $0.end > $1.end }
         guard let start = formers.compactMap(\.record.start).min() else { return nil }
@@ -354,9 +365,13 @@ extension MigrationStep {
 extension PlaceState {
     /// The former managers that an older app would still call, and that do not know of this version yet.
     ///
-    /// Where no older version was launched, one that comes later does nothing in any case.
-    func formersToEnd(_ request: LaunchRequest) -> [String] {
-        let hasOlder = seen(in: request.line).contains { $0.version < request.current }
+    /// Where no older version was launched, and this launch names none, one that comes later does nothing in any case.
+    ///
+    /// - Parameter start: the version with which this manager's record begins.
+    func formersToEnd(_ request: LaunchRequest, from start: AppVersion?) -> [String] {
+        let hasOlder =
+            start.map { $0 < request.current } == true
+            || seen(in: request.line).contains { $0.version < request.current }
         return formerRecords.filter { former in
             former.record.map { $0.highest ?? .zero < request.current } ?? hasOlder
         }.map(\.manager)

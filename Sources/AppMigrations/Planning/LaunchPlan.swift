@@ -219,7 +219,9 @@ final class LaunchPlan: Sendable {
         let isReady = pending.allSatisfy {
             $0.step.kind == .versionChange || $0.step.isSchemaStep && $0.schema.count == 0
         }
-        if isReady, places[0].state.record != nil { return }
+        // A process that knows no build cannot tell what a database is without a record.
+        let isKnown = places.dropFirst().allSatisfy { $0.state.record != nil || $0.steps.closures.isEmpty }
+        if isReady, isKnown, places[0].state.record != nil { return }
         throw MigrationError(
             .notYetMigrated, "the data is not yet at version \(request.current)",
             remedy: "Leave the data alone until the app has been launched.", manager: request.manager)

@@ -62,7 +62,7 @@ extension LaunchPlan {
             self.record = record
             self.changes = changes
             self.reopened = reopened
-            formers = self.record == nil ? [] : state.formersToEnd(request)
+            formers = self.record.map { state.formersToEnd(request, from: $0.start) } ?? []
             switch beginning {
             case .at(let version, .answered), .at(let version, .lost),
                 .at(let version, .lostNew):

@@ -109,7 +109,7 @@ extension Run {
             isHeld ? .newerThanThisProcess : .stepFailed,
             "\(pending.step.titleAndSource) was not run: "
                 + (isHeld
-                    ? "a newer app has used \(place), in which step \(missing.id.version) is not done"
+                    ? "a newer app has used \(place), in which \(missing.id.title) is not done"
                     : "deferred step \(missing.id.version) is not done"),
             remedy: isHeld ? "Update the app, or restore \(place)." : "The next launch tries it again.",
             work: plan.work(of: pending))

@@ -118,6 +118,49 @@ struct JunctionTests {
             ])
     }
 
+    @Test(
+        "a database that a later build of the same version brings, with the manager, imports before a later step deletes"
+    )
+    func newDatabaseOfLaterBuild() throws {
+        let old = app.folder.file("old.json")
+        try Data("three messages".utf8).write(to: old)
+        try manager("Other", "2.0", build: "1").migrate()
+        let database = try queue("messages.sqlite")
+        let library = try manager("Library", "2.0", build: "2")
+        library.whenMigratingToVersion("2.0-1", in: database) { db in
+            try db.execute(sql: "CREATE TABLE message(text TEXT)")
+            try db.execute(
+                sql: "INSERT INTO message VALUES (?)",
+                arguments: [try String(contentsOf: old, encoding: .utf8)])
+        }
+        library.whenMigratingToVersion("2.0-2") { try FileManager.default.removeItem(at: old) }
+        #expect(try library.migrate().completed.versions == ["2.0-1", "2.0-2"])
+        #expect(try database.strings("SELECT text FROM message") == ["three messages"])
+    }
+
+    @Test(
+        "a manager that a downgraded app has begun in a database alone begins in the store as if it were not there"
+    )
+    func begunInVisit() throws {
+        let database = try queue("photos.sqlite")
+        func library(_ version: String) throws -> MigrationManager {
+            let manager = try self.manager(
+                "Library", version, build: version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            closure(manager, "1.0", rule: .run)
+            closure(manager, "3.0")
+            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
+                try db.execute(sql: "CREATE TABLE IF NOT EXISTS photo(id INTEGER PRIMARY KEY)")
+            }
+            return manager
+        }
+        for version in ["3.0", "2.0"] { try manager("Other", version, build: version).migrate() }
+        // The step of the store has to wait for the newer version.
+        #expect(throws: MigrationError.self) { try library("2.0").migrate() }
+        #expect(log.lines == [])
+        try library("3.0").migrate()
+        #expect(log.lines == ["Library 1.0"])
+    }
+
     @Test("a cache that was deleted and made anew needs nothing")
     func madeAnew() throws {
         func library(_ version: String, _ cache: DatabaseQueue) throws -> MigrationManager {
@@ -163,6 +206,18 @@ struct JunctionTests {
         closure(photos, "1.5", "2.0")
         #expect(try photos.migrate().launch == .upgrade(from: "1.9"))
         #expect(log.lines == ["Library 1.5", "Photos 2.0"])
+    }
+
+    @Test("steps that move in a pre-release do not run again on an install that began in an earlier one")
+    func splitInPreRelease() throws {
+        let library = try manager("Library", "2.0-beta.1")
+        closure(library, "1.2", rule: .run)
+        try library.migrate()
+        let photos = try manager(
+            "Photos", "2.0-beta.2", adopting: .splitFrom("Library", before: "2.0-beta.2"))
+        closure(photos, "1.2", rule: .run)
+        try photos.migrate()
+        #expect(log.lines == ["Library 1.2"])
     }
 
     @Test("what an adopting closure throws arrives as an error that names the manager")
