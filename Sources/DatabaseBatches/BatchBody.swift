@@ -45,6 +45,16 @@ final class BatchBody {
         return result
     }
 
+    /// Runs checks, which fail because of the body, whatever its rows are.
+    func blamingNoRow(_ check: () throws -> Void) throws {
+        do {
+            try check()
+        } catch {
+            current = nil
+            throw error
+        }
+    }
+
     /// True if the time is over that a batch should take.
     var isTimeOver: Bool {
         batch.isTimed && ContinuousClock.now >= start + Batch.target

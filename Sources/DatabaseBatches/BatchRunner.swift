@@ -32,9 +32,8 @@ package struct BatchRunner: BatchRun {
     private let limitsTime: Bool
     private var size: Int
     private var part: Batch.Part
-    /// The row set aside that this run retries next, and the number of those that it has not retried yet.
-    private var nextRetry = 0
-    private var retriesLeft: Int
+    /// The indexes of the rows set aside that this run has not retried yet, in the order in which it does.
+    private var retries: [Int]
     /// True if only rows are left that are set aside.
     private var isAtEnd = false
     private var rowsSetAside: Int
@@ -47,8 +46,10 @@ package struct BatchRunner: BatchRun {
         limitsTime = environment.limitsTime
         size = fixedSize ?? Self.firstSize
         self.rowsSetAside = rowsSetAside
-        retriesLeft = rowsSetAside
-        part = rowsSetAside > 0 ? .retry(0) : .next(size)
+        // A run may end before it has come to all of them: each begins with another one.
+        let first = environment.limitsTime ? Int.random(in: 0...rowsSetAside) : 0
+        retries = Array(first..<rowsSetAside) + Array(0..<first)
+        part = retries.first.map(Batch.Part.retry) ?? .next(size)
     }
 
     package mutating func next(_ settlement: Settlement, patience: Duration) throws -> BatchOutcome {
@@ -62,8 +63,8 @@ package struct BatchRunner: BatchRun {
                 case .more(let position): advance(position, duration)
                 case .rowsLeft(let position, let left):
                     isAtEnd = true
-                    guard retriesLeft == 0 else {
-                        part = .retry(nextRetry)
+                    if let next = retries.first {
+                        part = .retry(next)
                         return .more(position)
                     }
                     return .rowsLeft(position, BatchFailure(left.title, lastFailure?.cause ?? left.cause))
@@ -81,24 +82,28 @@ package struct BatchRunner: BatchRun {
     private mutating func advance(_ position: StepPosition, _ duration: Duration) {
         rowsSetAside = position.setAside.count
         switch part {
-        // The row is done, and the next one has taken its place.
-        case .retry: retriesLeft -= 1
+        case .retry(let index):
+            // The row is done, and those behind it move up.
+            retries = retries.dropFirst().map { $0 > index ? $0 - 1 : $0 }
         case .setAside: size = fixedSize ?? 1
         case .next: adapt(to: duration)
         }
-        part = retriesLeft > 0 ? .retry(nextRetry) : .next(size)
+        part = retries.first.map(Batch.Part.retry) ?? .next(size)
     }
 
     /// Prepares a smaller batch, or the setting aside of a row.
     private mutating func shrink(after batch: UndoneBatch) throws {
         let failure = batch.failure
-        guard failure.cause is BatchTimeOver || failure.cause.isOwnFailure else { throw failure }
+        // Nobody cancels a batch but the task that runs it.
+        let isOwn = failure.cause.isOwnFailure || failure.cause is CancellationError && !Task.isCancelled
+        guard failure.cause is BatchTimeOver || isOwn else { throw failure }
         switch part {
         case .retry:
             lastFailure = failure
-            retriesLeft -= 1
-            nextRetry += 1
-            part = isAtEnd && retriesLeft > 0 ? .retry(nextRetry) : .next(size)
+            retries.removeFirst()
+            // Where no more rows can be set aside, another one that fails ends the run.
+            let goesOn = isAtEnd || rowsSetAside >= Self.maximumRowsSetAside
+            part = (goesOn ? retries.first : nil).map(Batch.Part.retry) ?? .next(size)
         case .next:
             if let smaller = batch.smallerSize {
                 size = max(1, smaller)

@@ -37,18 +37,27 @@ struct DeferredDatabaseStep: BatchWork {
             var result = (BatchOutcome.endedElsewhere, Duration.zero)
             try place.database.unsafeReentrantWrite { db in
                 guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
-                try db.withDurableCommits(waitingUpTo: .zero) { result = try run(batch, db) }
+                // The next batch would take what the body attaches for the app's.
+                let attached = try AttachedDatabases(db)
+                defer { attached.detachOthers(db) }
+                try db.withDurableCommits(waitingUpTo: .zero) { result = try run(batch, attached, db) }
             }
             return result
         }
     }
 
     /// Runs a batch and records how far the step is, in one transaction.
-    private func run(_ batch: Batch, _ db: Database) throws -> (BatchOutcome, Duration) {
+    private func run(
+        _ batch: Batch, _ attached: AttachedDatabases, _ db: Database
+    ) throws -> (BatchOutcome, Duration) {
         let body = BatchBody(batch, orThrow: place.stepEndedTransaction)
         do {
             return try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: Batch.limit) {
-                try body.watch.observe(db) { try run(batch, body, db) }
+                try body.watch.observe(db) {
+                    let result = try run(batch, body, db)
+                    try body.blamingNoRow { try attached.checkOthers(db) }
+                    return result
+                }
             }
         } catch let error as DatabaseError where error.isBusy && !body.isRunning {
             throw error
@@ -63,14 +72,18 @@ struct DeferredDatabaseStep: BatchWork {
         let (manager, id) = (batch.settlement.manager, batch.settlement.id)
         let record = try place.state(of: manager, db).record(of: manager)
         guard let record, !record.hasSettled(id) else { return (.endedElsewhere, .zero) }
-        var position = try record.position(of: id) ?? batches.begin(db)
+        let known = record.position(of: id)
+        var position = try known ?? batches.begin(db)
         let start = ContinuousClock.now
         let isAtEnd = try batches.run(batch.part, &position, body, db)
         let duration = ContinuousClock.now - start
         let isDone = isAtEnd && position.setAside.isEmpty
-        try place.update(manager, db) { stored in
-            if isDone { return try batch.settlement.record(in: &stored) }
-            try stored.apply(.moved(id, position), toRecordOf: manager)
+        // A batch without rows is no progress, which deaths and failures would count from.
+        if isDone || position != known {
+            try place.update(manager, db) { stored in
+                if isDone { return try batch.settlement.record(in: &stored) }
+                try stored.apply(.moved(id, position), toRecordOf: manager)
+            }
         }
         if isDone { return (.done, duration) }
         // The other rows that are set aside come next.

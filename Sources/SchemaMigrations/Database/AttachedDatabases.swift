@@ -7,12 +7,12 @@ import MigrationDiagnostics
 package struct AttachedDatabases {
     private let names: Set<SQLName>
 
-    init(_ db: Database) throws { names = Set(try Self.fetchAll(db)) }
+    package init(_ db: Database) throws { names = Set(try Self.fetchAll(db)) }
 
     /// Detaches the databases that have been attached since, where SQLite allows it.
     ///
     /// Works only outside transactions (lang_detach.html).
-    func detachOthers(_ db: Database) {
+    package func detachOthers(_ db: Database) {
         let others = (try? others(db)) ?? []
         for name in others { _ = try? db.runPastGRDB("DETACH \(name.sql)") }
         if !others.isEmpty { db.clearSchemaCache() }
@@ -23,7 +23,7 @@ package struct AttachedDatabases {
     ///
     /// lang_attach.html: if one of the databases has a write-ahead log, a crash in the middle of the commit, or a full disk,
     /// can leave the changes in some of the files and not in others.
-    func checkOthers(_ db: Database) throws {
+    package func checkOthers(_ db: Database) throws {
         for name in try others(db) where app_migrations_is_written(db.sqliteConnection, name.text) != 0 {
             let modes = try ["main", name.sql].map { schema in
                 try String.fetchOne(db, sql: "PRAGMA \(schema).journal_mode")
