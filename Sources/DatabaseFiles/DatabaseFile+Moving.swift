@@ -136,15 +136,13 @@ extension DatabaseFile {
                 guard found == state || (found, state) == (.data, .older) else { throw ChangedMeanwhile() }
             }
             let aside = Self.asideName(of: url)
-            if connection == nil {
-                // They are its own, and hold what was committed last: each is beside it under one of its names at any time.
-                try giveJournalsSecondNames(of: url, beside: aside)
-            } else {
-                try setSideFilesAside(of: url, as: aside)
-            }
+            // Those of one that cannot be opened hold what was committed last: where the file system can do it, each is beside the
+            // database under one of its names at any time.
+            let haveSecondNames = connection == nil && giveJournalsSecondNames(of: url, beside: aside)
+            if !haveSecondNames { try setSideFilesAside(of: url, as: aside) }
             try willChange(.nameAside)
             guard app_migrations_rename(url.path, aside.path) == 0 else { throw POSIXError.current }
-            for end in Self.sideFileEnds where connection == nil { unlink(url.path + end) }
+            for end in Self.sideFileEnds where haveSecondNames { unlink(url.path + end) }
             try DurableFile(at: url).syncName()
             onEvent?(.setAside(url.path, as: aside.path))
         }
@@ -176,9 +174,11 @@ extension DatabaseFile {
         }
     }
 
-    private func giveJournalsSecondNames(of url: URL, beside aside: URL) throws {
-        for end in ["-journal", "-wal"] where link(url.path + end, aside.path + end) != 0 {
-            guard errno == ENOENT else { throw POSIXError.current }
+    /// Returns false where that is not possible.
+    private func giveJournalsSecondNames(of url: URL, beside aside: URL) -> Bool {
+        ["-journal", "-wal"].allSatisfy { end in
+            // Of a link itself, too.
+            linkat(AT_FDCWD, url.path + end, AT_FDCWD, aside.path + end, 0) == 0 || errno == ENOENT
         }
     }
 

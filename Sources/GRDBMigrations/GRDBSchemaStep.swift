@@ -51,6 +51,9 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         )
     }
 
+    /// GRDB's table says nothing of versions of the app.
+    func latestApp(applyingAfter count: Int, _ db: Database) -> AppVersion? { nil }
+
     /// Returns the migrations of a newer version of the app, in which files have taken the place of GRDB's migrator.
     ///
     /// Those of this version and of older ones say nothing: GRDB's migrator may have taken the place of files. Nor do those of another
@@ -70,11 +73,10 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     ) throws -> SchemaStep {
         let before = try applied()
         let progress = context.progress
-        let copy = try makeBackup(in: context, Interrupter(observing: progress))
+        try makeBackup(by: context.to, Interrupter(observing: progress))
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
             try GRDBStop(progress).watch(database) { try migrate(from: before, progress) }
         }
-        if let copy { BackupMaker.finish(copy) }
         let after = try applied()
         try markCompatible(after)
         return SchemaStep(
@@ -83,16 +85,18 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
             databaseSize: database.fileSize)
     }
 
+    func completeLaunch() { backups?.finish(database) }
+
     /// Copies the database, unless another process has just applied what is pending.
     ///
     /// GRDB begins a transaction for each migration, so others may write between the copy and the first of them.
-    private func makeBackup(in context: MigrationContext, _ interrupter: Interrupter) throws -> URL? {
-        guard var backups else { return nil }
-        (backups.app, backups.launch) = (context.to, context.launch)
-        return try database.unsafeReentrantWrite { db in
+    private func makeBackup(by app: AppVersion, _ interrupter: Interrupter) throws {
+        guard var backups else { return }
+        backups.app = app
+        try database.unsafeReentrantWrite { db in
             try db.withWriteTransaction(waitingUpTo: busyTimeout, interrupter: interrupter) {
                 let applied = try GRDBHistory(db).applied
-                return try covered.allSatisfy(applied.contains) ? nil : backups.copy(db)
+                if !covered.allSatisfy(applied.contains) { _ = try backups.copy(db) }
             }
         }
     }

@@ -15,6 +15,7 @@ public import Foundation
 ///
 /// A manager belongs to the thread or actor that creates it: it is not `Sendable`. Managers are independent of
 /// each other, also in one store. Two managers of the same name, in one process or in several, take turns.
+/// A synchronous call on the main thread cannot wait for an asynchronous one that needs the main actor: it throws `locked`.
 public final class MigrationManager {
     /// The manager's name, under which its records are kept.
     public let name: String

@@ -100,7 +100,7 @@ extension MigrationRecord {
     /// - Parameters:
     ///   - isDeferred: selects the work that runs under the lock of a deferred step, or that of launches.
     ///   - own: work of the caller's own run, which does not count.
-    func hasRunning(isDeferred: Bool, except own: WorkID? = nil) -> Bool {
+    package func hasRunning(isDeferred: Bool, except own: WorkID? = nil) -> Bool {
         work.contains { id, _ in id != own && open(id)?.running?.isDeferred == isDeferred }
     }
 
@@ -161,7 +161,6 @@ extension MigrationRecord {
         completed = current
         (freshBuild, downgradedTo) = (nil, nil)
         forgetVersionChanges { _ in true }
-        for (id, state) in work where state == .open(.applied) { work[id] = nil }
     }
 
     /// The closures for a version change run again when the version changes again.

@@ -38,6 +38,13 @@ package indirect enum RecordChange: Sendable {
     case knows([KnownDatabase])
 }
 
+extension RecordChange {
+    /// True for the end of a closure outside the database that is the store: nothing has synced what that wrote.
+    var endsClosure: Bool {
+        if case .done(let id) = self { [.closure, .versionChange].contains(id.kind) } else { false }
+    }
+}
+
 extension MigrationRecord {
     package mutating func apply(_ change: RecordChange) {
         switch change {
@@ -50,8 +57,8 @@ extension MigrationRecord {
         case .owed(let ids): for id in ids { owe(id) }
         case .started(let id, let start, let remaining, let isRetry):
             changeOpen(id) { $0.begin(start, remaining: remaining, isRetry: isRetry) }
-        // The ledger has a schema step. Until the launch is complete, only the record says that it has begun.
-        case .done(let id): self[id] = id.kind == .schemaStep ? .open(.applied) : .done
+        // The ledger has a schema step, and nothing else of it is kept.
+        case .done(let id): self[id] = id.kind == .schemaStep ? nil : .done
         // A commit can take effect although it reports an error: then the step is done, and has not failed.
         case .stopped(let id, let failure): changeOpen(id) { $0.stop(failure: failure) }
         case .died(let isDeferred, let own): endRunning(isDeferred: isDeferred, except: own) { $0.die() }

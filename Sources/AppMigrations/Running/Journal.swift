@@ -231,6 +231,7 @@ extension Journal.Page {
                 }
             }
         }
+        if changes.contains(where: \.endsClosure) { try plan.steps.place.store.syncFiles() }
         let owner = isStore ? nil : store
         var id: String?
         try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in

@@ -35,6 +35,8 @@ extension RunInput {
         while try run.runUntilPlanMayChange() {
             // A closure may have brought another file to the place of a database, for instance.
             do {
+                // A closure that has returned is complete, and must not count as running while conditions are asked.
+                if registration.hasConditions { try run.journal.save() }
                 let states = try look()
                 let next = try plan(asking(run.journal.states(after: states), before: run.next))
                 if let error = run.stillNeeded(in: next) { throw error }
@@ -133,9 +135,14 @@ final class LaunchRun: Run {
     private func asksBefore(_ pending: LaunchPlan.PendingStep) -> Bool {
         defer { looked = index }
         guard looked != index, input.registration.hasConditions else { return false }
-        return plan.pending[index...].contains {
-            !$0.step.finishing.isEmpty && $0.step.version <= pending.step.version
-        } || index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
+        let isDeadline = input.registration.deadlines.values.contains { deadline in
+            deadline <= pending.step.version
+                && !plan.pending[..<index].contains {
+                    $0.place == pending.place && $0.step.version >= deadline
+                }
+        }
+        return !pending.step.finishing.isEmpty || isDeadline
+            || index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
     }
 
     /// The work that is pending and has not run.
@@ -260,6 +267,10 @@ final class LaunchRun: Run {
         }
         // The store last: as long as it is not complete, a database that is lost is made anew as before.
         try journal.completeStore()
+        guard plan.isComplete else { return }
+        for step in input.registration.due.flatMap(\.schemaSteps) {
+            if case .schemaStep(let work) = body(of: step) { work.completeLaunch() }
+        }
     }
 
     private func prepare(_ pending: LaunchPlan.PendingStep) throws {

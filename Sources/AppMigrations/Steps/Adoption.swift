@@ -126,7 +126,7 @@ public struct Adoption {
         Adoption { _ in
             let file = DurableFile(at: url)
             do {
-                return AdoptionAnswer(version: try file.exists() ? version : nil, isBound: true)
+                return AdoptionAnswer(version: try file.existsInItsFolder() ? version : nil, isBound: true)
             } catch let error as POSIXError {
                 throw MigrationError(
                     .undecided, "Cannot tell whether \(url.path) exists: \(error.reason).",
@@ -148,16 +148,20 @@ public struct Adoption {
     public static func mfMigrationManager(name: String? = nil, defaults: UserDefaults = .standard) -> Adoption
     {
         Adoption {
-            try ["Initial", "Last"].compactMap { kind in
+            var latest: AppVersion?
+            for kind in ["Last", "Initial"] {
                 let key = "MFMigrationManager\(kind)VersionKey" + (name.map { "-\($0)" } ?? "")
-                guard let value = defaults.object(forKey: key) else { return nil }
+                guard let value = defaults.object(forKey: key) else { continue }
                 guard let text = value as? String, let version = AppVersion(text) else {
+                    // Of the app's versions, that library has checked those of migrations alone.
+                    if latest != nil { continue }
                     throw MigrationError(
                         .undecided, "The user default \(key) holds \(value), which is not an app version.",
                         remedy: "Nothing was run. Fix the default, or pass an Adoption of your own.")
                 }
-                return version
-            }.max()
+                latest = latest.map { max($0, version) } ?? version
+            }
+            return latest
         }
     }
 }

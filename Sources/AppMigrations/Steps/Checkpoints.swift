@@ -37,6 +37,7 @@ final class Checkpoints: Sendable {
                     """,
                 work: work)
         }
+        try store.syncFiles()
         try store.change(work.manager, waitingUpTo: timeout) { state in
             try state.changeRecord(of: work.manager) { record in
                 guard let known = record, known[work.id]?.isSettled != true else { return }

@@ -135,6 +135,8 @@ package struct PendingSchema: Sendable, Equatable {
     package var covered: Int
     /// True if some of its migrations are applied that no schema step before it applies.
     package var hasBegun = false
+    /// The latest version of the app that has applied one of these; nil if unknown.
+    package var appliedBy: AppVersion?
 
     package init(
         undo: [String] = [], apply: [String] = [], writesLedger: Bool = false, covered: Int = 0
@@ -143,6 +145,13 @@ package struct PendingSchema: Sendable, Equatable {
         self.apply = apply
         self.writesLedger = writesLedger
         self.covered = covered
+    }
+
+    /// Returns true if the schema step of a version may have applied a migration.
+    ///
+    /// An older version of the app may have applied some, by a schema step that went to the latest one.
+    func hasBegun(by version: AppVersion) -> Bool {
+        hasBegun && appliedBy.map { $0.ceiling >= version } ?? true
     }
 
     /// True if it will do nothing.

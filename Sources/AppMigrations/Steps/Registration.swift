@@ -142,6 +142,15 @@ struct Registration: Sendable {
         let finishing = next.map { unbegunFinishing(states, upTo: $0) } ?? []
         func isAsked(_ step: MigrationStep, at index: Int) -> Bool {
             if !step.isDeferred { return true }
+            // A database may come back from a backup, when the step that is finishing this one has run elsewhere.
+            if let next, next.place == index, let deadline = deadlines[step.version],
+                next.step.version >= deadline,
+                (due[index].schemaSteps + due[index].closures).allSatisfy({
+                    $0.version < deadline || isUnbegun($0, states[index], in: due[index])
+                })
+            {
+                return true
+            }
             return finishing.contains { last in
                 guard last.step.finishing.contains(step.version) else { return false }
                 // A step of this version may have run in one database, and come back with another one.
@@ -170,23 +179,23 @@ struct Registration: Sendable {
         _ states: [PlaceState], upTo next: (step: MigrationStep, place: Int)
     ) -> [(step: MigrationStep, place: Int)] {
         guard isUnbegun(next.step, states[next.place], in: due[next.place]) else { return [] }
-        return due.indices.flatMap { index in
-            (due[index].schemaSteps + due[index].closures).filter { step in
-                !step.finishing.isEmpty && step.version <= next.step.version
-                    && isUnbegun(step, states[index], in: due[index])
-            }.map { ($0, index) }
+        var found: [(step: MigrationStep, place: Int)] = []
+        for (index, place) in due.enumerated() {
+            for step in place.schemaSteps + place.closures where !step.finishing.isEmpty {
+                guard step.version <= next.step.version, isUnbegun(step, states[index], in: place) else {
+                    continue
+                }
+                found.append((step, index))
+            }
         }
+        return found
     }
 
     /// Returns true if nothing can have been done yet of a pending step: before that, it has destroyed nothing.
     private func isUnbegun(_ step: MigrationStep, _ state: PlaceState, in place: PlaceSteps) -> Bool {
         if step.isSchemaStep {
-            // What is applied may be of an older build, whose schema step went to the latest migration.
-            let hasBegun = state.record.map { record in
-                record.open(step.id)?.remaining != nil || record.completed.map { $0 >= step.version } ?? false
-            }
             return zip(place.schemaSteps, state.pending).contains {
-                $0.id == step.id && !$1.isEmpty && !($1.hasBegun && hasBegun ?? true)
+                $0.id == step.id && !$1.isEmpty && !$1.hasBegun(by: step.version)
             }
         }
         let open = state.record?.open(step.id)

@@ -15,8 +15,13 @@ package protocol SchemaStepWork: Sendable {
     func perform(
         _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
     ) throws -> SchemaStep
+
+    /// Notes that all work of the launch is complete.
+    func completeLaunch()
 }
 
 extension SchemaStepWork {
     package func check(_ pending: PendingSchema) throws {}
+
+    package func completeLaunch() {}
 }

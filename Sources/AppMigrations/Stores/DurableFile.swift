@@ -78,17 +78,25 @@ package struct DurableFile: Sendable {
 
     /// Returns true if there is a file, or a folder, of this name.
     ///
-    /// There is none where a part of the path is a file.
-    ///
     /// - Throws: `POSIXError`, when that cannot be told.
     package func exists() throws -> Bool {
         var status = stat()
         if stat(url.path, &status) == 0 { return true }
         // A link that leads nowhere tells nothing: what it leads to may be on a disk that is not mounted.
-        guard errno == ENOTDIR || errno == ENOENT, lstat(url.path, &status) != 0,
-            errno == ENOTDIR || errno == ENOENT
-        else { throw POSIXError.current }
+        guard errno == ENOENT, lstat(url.path, &status) != 0, errno == ENOENT else {
+            throw POSIXError.current
+        }
         return false
+    }
+
+    /// Returns true if there is a file; its folder need not exist, and may have become a file.
+    @inline(never)
+    func existsInItsFolder() throws -> Bool {
+        do {
+            return try exists()
+        } catch let error as POSIXError where error.code == .ENOTDIR {
+            return false
+        }
     }
 
     /// The permissions for files that stand for this one, or beside it: its own, and those of its owner to read and write; nil if there
@@ -261,7 +269,7 @@ package struct DurableFile: Sendable {
     /// Writes out everything written to the file's file system, by any process.
     ///
     /// Where an Apple system refuses that to an app, only what has been handed to the drive is certain to stay.
-    func flushFileSystem() throws {
+    package func flushFileSystem() throws {
         #if os(Linux) || os(Android)
             let file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             guard app_migrations_syncfs(file.fileDescriptor) == 0 else { throw POSIXError.current }

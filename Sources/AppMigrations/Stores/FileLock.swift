@@ -33,6 +33,11 @@ package struct FileLock: Sendable {
     /// Does not wait.
     package func take() throws -> StoreLock {
         let file = try FileHandle.opening(url, O_RDWR | O_CREAT | O_NONBLOCK, permissions: permissions)
+        var status = stat()
+        // It may be of an earlier build, or the permissions may have been changed since; only its owner can give it others.
+        if let permissions, fstat(file.fileDescriptor, &status) == 0, status.st_mode & 0o777 != permissions {
+            fchmod(file.fileDescriptor, permissions)
+        }
         while flock(file.fileDescriptor, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue

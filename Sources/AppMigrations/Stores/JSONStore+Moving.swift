@@ -41,7 +41,7 @@ extension JSONStore {
             for old in old { removeLeftover(old, of: origin) }
             return
         }
-        guard try access(.read, { try old.contains { try $0.exists() } }) else { return }
+        guard try access(.read, { try old.contains { try $0.existsInItsFolder() } }) else { return }
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             for old in try recordsFirst(old) {
                 try FileLock.withLocks(
@@ -59,7 +59,7 @@ extension JSONStore {
         var (records, unused): ([DurableFile], [DurableFile]) = ([], [])
         var first: Data?
         var wasMoved = false
-        for file in old where try file.exists() {
+        for file in old where try file.existsInItsFolder() {
             guard let contents = try file.contents() else { continue }
             guard try !isUnused(contents) else {
                 unused.append(file)
@@ -118,7 +118,7 @@ extension JSONStore {
         // moving it now.
         try file.syncName()
         // In this order: without its record, nothing looks for a history.
-        if try old.history.exists() { try old.history.remove() }
+        if try old.history.existsInItsFolder() { try old.history.remove() }
         try old.remove()
     }
 
@@ -152,7 +152,7 @@ extension DurableFile {
     }
 
     /// True unless there is certainly nothing.
-    fileprivate var mayExist: Bool { (try? exists()) ?? true }
+    fileprivate var mayExist: Bool { (try? existsInItsFolder()) ?? true }
 
     /// True for another name of one file, as a folder that is mounted at two places gives it.
     ///

@@ -32,6 +32,11 @@ package protocol RecordStorage: Sendable {
         _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
     ) throws
 
+    /// Makes sure that the files survive a power cut that a closure has written, which is about to be recorded as done.
+    ///
+    /// - Throws: ``MigrationError``, when the system cannot do it.
+    func syncFiles() throws
+
     /// Tries to lock a manager for a run, without waiting.
     ///
     /// Deferred steps take further locks, each under the manager's name with a NUL and a word after it. All bytes of a
@@ -60,6 +65,8 @@ package protocol RecordStorage: Sendable {
 
 // What a manager does with its storage; errors of every kind become a ``MigrationError`` that names the store.
 extension RecordStorage {
+    package func syncFiles() throws {}
+
     /// Returns the record of one manager.
     package func record(of manager: String) throws -> MigrationRecord? {
         try StoreAccess.read.of(name) { try read(manager).record(of: manager) }

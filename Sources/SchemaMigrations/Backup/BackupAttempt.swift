@@ -27,19 +27,6 @@ package struct BackupAttempt {
         var first: String
         var app: String?
         var isFinished = false
-
-        /// Returns true if what an app migrates now belongs to this attempt.
-        ///
-        /// A manager's launch is over when all its steps have run; its migrations alone say nothing.
-        func goesOn(by current: AppVersion?, in launch: Launch?) -> Bool {
-            if let app, app == current?.description { return true }
-            guard let launch, let app = app.flatMap(AppVersion.init) else { return !isFinished }
-            return switch launch {
-            case .upgrade(let completed): completed < app
-            case .freshInstall, .adoption: true
-            case .relaunch, .downgrade: false
-            }
-        }
     }
 
     private var note: Note? {
@@ -50,9 +37,9 @@ package struct BackupAttempt {
     /// Notes that the copy was made, before anything is changed.
     ///
     /// - Returns: the name of the attempt's first copy.
-    func begin(by app: AppVersion?, in launch: Launch?) throws -> String {
+    func begin(by app: AppVersion?) throws -> String {
         var first = copy
-        if let note, note.goesOn(by: app, in: launch),
+        if let note, !note.isFinished || note.app != nil && note.app == app?.description,
             FileManager.default.fileExists(atPath: copies.appendingPathComponent(note.first).path)
         {
             first = note.first
@@ -65,7 +52,7 @@ package struct BackupAttempt {
     ///
     /// A failure costs a copy too many.
     func finish() {
-        guard var note else { return }
+        guard var note, !note.isFinished else { return }
         note.isFinished = true
         if note.app == nil { try? file.remove() } else { try? write(note) }
     }

@@ -10,11 +10,9 @@ package struct BackupMaker {
     let keep: Int
     /// The version of the app that migrates; nil if unknown.
     package var app: AppVersion?
-    /// The launch in which a manager migrates; nil if no manager does.
-    package var launch: Launch?
 
-    package init(folder: URL, keep: Int, app: AppVersion? = nil, launch: Launch? = nil) {
-        (self.folder, self.keep, self.app, self.launch) = (folder, keep, app, launch)
+    package init(folder: URL, keep: Int, app: AppVersion? = nil) {
+        (self.folder, self.keep, self.app) = (folder, keep, app)
     }
 
     /// Copies the database while its connection keeps others from writing.
@@ -35,7 +33,7 @@ package struct BackupMaker {
             try checkSpace(for: file)
             let copy = try write(file, with: db.configuration)
             let attempt = BackupAttempt(of: copy)
-            let first = try attempt?.begin(by: app, in: launch)
+            let first = try attempt?.begin(by: app)
             prune(copiesOf: file, except: Set([copy.lastPathComponent, first].compactMap(\.self)))
             return copy
         } catch let error as MigrationError {
@@ -49,8 +47,11 @@ package struct BackupMaker {
         }
     }
 
-    /// Notes that everything was migrated for which a copy was made.
-    package static func finish(_ copy: URL) { BackupAttempt(of: copy)?.finish() }
+    /// Notes that everything was migrated for which copies of a database were made.
+    package func finish(_ database: any DatabaseWriter) {
+        guard let file = database.file else { return }
+        BackupAttempt(of: folder.appendingPathComponent("\(Self.prefix(of: file)).backup"))?.finish()
+    }
 
     /// Creates a folder, and its missing parents, so that they survive a power cut.
     private func makeFolder(_ folder: URL) throws {

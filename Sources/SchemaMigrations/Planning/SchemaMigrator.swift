@@ -20,8 +20,8 @@ public struct SchemaMigrator: Sendable {
 
     /// The options for commits, timeouts and backups.
     package var options: SchemaOptions
-    /// The launch in which a manager migrates, and its version; nil if no manager does.
-    var launch: (kind: Launch, version: AppVersion)?
+    /// True if a manager migrates, whose launch has other work as well.
+    var isPartOfLaunch = false
 
     /// The versions of all known migrations, ascending.
     let versions: [SchemaVersion]

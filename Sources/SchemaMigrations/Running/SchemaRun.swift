@@ -56,9 +56,7 @@ final class SchemaRun {
         limit = options.busyTimeout
         commits = options.commits
         backup = options.backupFolder.map {
-            BackupMaker(
-                folder: $0, keep: options.keptBackups, app: migrator.launch?.version ?? options.appVersion,
-                launch: migrator.launch?.kind)
+            BackupMaker(folder: $0, keep: options.keptBackups, app: options.appVersion)
         }
     }
 
@@ -111,7 +109,7 @@ final class SchemaRun {
             try MigrationError.mapErrors {
                 try db.withDurableCommits(waitingUpTo: limit, body)
             }
-            report.backup.map(BackupMaker.finish)
+            if !migrator.isPartOfLaunch { report.backup.flatMap(BackupAttempt.init)?.finish() }
             progress?.finish()
             return report
         } catch var error as MigrationError {

@@ -10,6 +10,10 @@ package protocol DatabaseSchemaStep: SchemaStepWork {
     /// Returns what the schema step would do to the database, and the unknown migrations that it would leave there.
     func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String])
 
+    /// Returns the latest version of the app that has applied migrations of the schema step, without the first ones; zero if none
+    /// has, and nil if it is unknown.
+    func latestApp(applyingAfter count: Int, _ db: Database) throws -> AppVersion?
+
     /// Returns the mistakes in the registration of one database's schema steps, of which this schema step is the first.
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake]
 }
@@ -44,6 +48,18 @@ final class SQLSchemaStep: DatabaseSchemaStep {
         )
     }
 
+    func latestApp(applyingAfter count: Int, _ db: Database) throws -> AppVersion? {
+        let own = migrator.versions.dropFirst(count).filter { version in target.map { version <= $0 } ?? true
+        }
+        var latest = AppVersion.zero
+        for migration in try AppliedMigration.fetchAll(db)
+        where migration.wasRun && own.contains(migration.version) {
+            guard let app = migration.appVersion else { return nil }
+            latest = max(latest, app)
+        }
+        return latest
+    }
+
     func check(_ pending: PendingSchema) throws {
         let versions = Set(pending.apply)
         for migration in migrator.migrations where versions.contains("\(migration.version)") {
@@ -56,7 +72,7 @@ final class SQLSchemaStep: DatabaseSchemaStep {
     ) throws -> SchemaStep {
         var migrator = migrator
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
-        migrator.launch = (context.launch, context.to)
+        migrator.isPartOfLaunch = true
         // A downgraded app runs nothing of its own; it only undoes what it does not know.
         let isDowngrade = if case .downgrade = context.launch { true } else { false }
         // When the run is interrupted, the step's progress is cancelled, and that stops the statement.
@@ -73,6 +89,11 @@ final class SQLSchemaStep: DatabaseSchemaStep {
             work: context.work, schemaVersions: report.applied.map { "\($0)" },
             undone: report.undone.map { "\($0)" }, warnings: report.warnings,
             databaseSize: database.fileSize)
+    }
+
+    func completeLaunch() {
+        guard let folder = migrator.options.backupFolder else { return }
+        BackupMaker(folder: folder, keep: migrator.options.keptBackups).finish(database)
     }
 
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {

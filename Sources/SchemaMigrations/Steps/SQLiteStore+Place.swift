@@ -48,11 +48,10 @@ extension SQLiteStore: MigrationPlace {
     ) throws -> (pending: [PendingSchema], newer: [String]) {
         var covered: Set<String> = []
         var newer: [String] = []
-        var (isWritten, applied) = (false, 0)
+        var (isWritten, applied, coveredBefore) = (false, 0, 0)
         let pending = try schemaSteps.map { schemaStep in
-            guard let found = try (schemaStep as? any DatabaseSchemaStep)?.look(db) else {
-                return PendingSchema()
-            }
+            guard let schemaStep = schemaStep as? any DatabaseSchemaStep else { return PendingSchema() }
+            let found = try schemaStep.look(db)
             newer = found.newer
             func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
             defer { isWritten = isWritten || found.pending.writesLedger }
@@ -61,7 +60,11 @@ extension SQLiteStore: MigrationPlace {
                 writesLedger: found.pending.writesLedger && !isWritten)
             let appliedHere = found.pending.covered - found.pending.apply.count
             pending.hasBegun = appliedHere > applied
+            if pending.hasBegun, !pending.apply.isEmpty {
+                pending.appliedBy = try schemaStep.latestApp(applyingAfter: coveredBefore, db)
+            }
             applied = max(applied, appliedHere)
+            coveredBefore = found.pending.covered
             return pending
         }
         return (pending, newer)

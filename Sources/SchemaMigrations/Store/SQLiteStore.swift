@@ -88,6 +88,14 @@ package struct SQLiteStore: RecordStorage {
         }
     }
 
+    /// Syncs the file system of the database.
+    ///
+    /// SQLite syncs its own files alone, and their names may reach the disk together with those of files whose contents do not.
+    package func syncFiles() throws {
+        guard let file else { return }
+        try StoreAccess.write.of(name, at: file.path) { try DurableFile(at: file).flushFileSystem() }
+    }
+
     /// Returns every settled step of a manager, oldest first.
     ///
     /// - Parameter manager: the name of the manager.

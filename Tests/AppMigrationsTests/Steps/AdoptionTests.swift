@@ -122,6 +122,14 @@ final class MFMigrationManagerAdoptionTests {
         #expect(log.lines == ["1.1-1", "1.1-2", "2.0"].filter { $0 > from })
     }
 
+    @Test("a first version that is none matters only where no migration has run")
+    func malformedFirstVersion() throws {
+        defaults.set("2.0b1", forKey: "MFMigrationManagerInitialVersionKey")
+        #expect(try #require(throws: MigrationError.self) { try launch("2.0") }.code == .undecided)
+        defaults.set("1.1", forKey: "MFMigrationManagerLastVersionKey")
+        #expect(try launch("2.0").launch == .adoption(from: "1.1"))
+    }
+
     @Test("a named manager reads the key with its name")
     func named() throws {
         defaults.set("1.0", forKey: "MFMigrationManagerLastVersionKey")

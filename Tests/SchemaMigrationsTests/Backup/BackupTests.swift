@@ -173,6 +173,36 @@ struct BackupTests {
         #expect(try !names().contains(first))
     }
 
+    @Test("from before an update stays, though one before it was complete, and the app was sent back")
+    func afterDowngrade() throws {
+        let queue = try folder.queue()
+        func launch(_ version: AppVersion, _ count: Int, failing: Bool = false) throws {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: version, adopting: .newApp,
+                store: .jsonFile(at: folder.file("records.json")),
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            let files = (1...count).map { number in
+                failing && number == count
+                    ? SQLMigration(version: SchemaVersion(number), name: "m", sql: "SELECT nothing")
+                    : SQLMigration(
+                        version: SchemaVersion(number), name: "m",
+                        sql: "-- migrations: compatible\nCREATE TABLE t\(number)(x)")
+            }
+            let options = SchemaOptions(backupFolder: copies, keptBackups: 1)
+            manager.whenMigratingToVersion(
+                "1.0", migrate: try SchemaMigrator(migrations: files, options: options), in: queue)
+            try manager.migrate()
+        }
+        try launch("1.0", 1)
+        try launch("2.0", 2)
+        let old = try #require(try names().first { $0.hasSuffix(".backup") })
+        try launch("1.0", 1)
+        for _ in 0..<2 { #expect(throws: MigrationError.self) { try launch("2.1", 4, failing: true) } }
+        let made = try names().filter { $0.hasSuffix(".backup") }
+        #expect(made.count == 2)
+        #expect(!made.contains(old))
+    }
+
     @Test(
         "from before an update stays, even if the one before it failed and was taken back",
         arguments: [true, false])

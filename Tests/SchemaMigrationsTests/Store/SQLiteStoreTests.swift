@@ -324,6 +324,7 @@ struct SQLiteStoreTests {
     @Test("lets whoever may write to the database take its lock", arguments: [0o600, 0o666])
     func lockPermissions(mode: Int) throws {
         let path = folder.path("records.sqlite")
+        try Data().write(to: URL(fileURLWithPath: path + ".A.lock"))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         guard case .acquired(_, let release) = try store.lock("A") else {
             Issue.record("The lock is free.")
