@@ -737,7 +737,7 @@ struct LateRowsTests {
         }
         #expect(try run().pending.map(\.rowsSetAside) == [["10", "20"]])
         #expect(try run().pending.map(\.rowsSetAside) == [["10", "20"]])
-        let (store, id) = (try SQLiteStore(database), WorkID("2.1"))
+        let (store, id) = (SQLiteStore(database), WorkID("2.1"))
         try store.change("Library", waitingUpTo: .seconds(5)) { state in
             try state.changeRecord(of: "Library") { record in
                 record?.changeOpen(id) { ($0.deaths, $0.build) = (2, "2.1") }
