@@ -45,7 +45,7 @@ int sqlite3_db_readonly(sqlite3 *, const char *);
 int sqlite3_open_v2(const char *, sqlite3 **, int, const char *);
 int sqlite3_close(sqlite3 *);
 
-enum { ok = 0, deferred_foreign_keys = 10, data_version = 35, write_transaction = 2, attached_limit = 7 };
+enum { ok = 0, deferred_foreign_keys = 10, data_version = 35, has_moved = 20, write_transaction = 2, attached_limit = 7 };
 enum { open_for_writing = 2 };
 enum { integer_type = 1, real_type = 2, text_type = 3, blob_type = 4 };
 
@@ -167,6 +167,12 @@ uint32_t app_migrations_data_version(app_migrations_connection *connection) {
     uint32_t version = 0;
     sqlite3_file_control((sqlite3 *)connection, "main", data_version, &version);
     return version;
+}
+
+int app_migrations_has_moved(app_migrations_connection *connection) {
+    int moved = 0;
+    sqlite3_file_control((sqlite3 *)connection, "main", has_moved, &moved);
+    return moved != 0;
 }
 
 int app_migrations_has_unresolved_keys(app_migrations_connection *connection) {

@@ -176,10 +176,13 @@ extension DatabaseFile {
 
     /// Returns false where that is not possible.
     private func giveJournalsSecondNames(of url: URL, beside aside: URL) -> Bool {
-        ["-journal", "-wal"].allSatisfy { end in
+        let ends = ["-journal", "-wal"]
+        let isDone = ends.allSatisfy { end in
             // Of a link itself, too.
             linkat(AT_FDCWD, url.path + end, AT_FDCWD, aside.path + end, 0) == 0 || errno == ENOENT
         }
+        if !isDone { for end in ends { unlink(aside.path + end) } }
+        return isDone
     }
 
     static let sideFileEnds = ["-journal", "-wal", "-shm"]

@@ -120,6 +120,9 @@ public struct DatabaseFile: Sendable {
     }
 
     private func opening<Writer: DatabaseWriter>(_ open: (SQLiteFile) throws -> Writer) throws -> Writer {
+        var configuration = configuration
+        // After the app has prepared a connection, which may be encrypted, and before GRDB sets up WAL mode.
+        configuration.prepareDatabase { try $0.requireCurrentFile() }
         let file = SQLiteFile(path: path, configuration: configuration, waitingFor: limit)
         switch rule {
         case .create:

@@ -1,5 +1,7 @@
 import AppMigrations
 import Foundation
+import GRDB
+import TestSupport
 import TestTraits
 import Testing
 
@@ -65,5 +67,54 @@ struct AlongsideTests {
             }
             #expect(running.withLock { $0 } == 0)
         }
+    }
+}
+
+@Suite("A connection that waits while another process salvages", .timed)
+struct WaitingConnectionTests {
+    @Test("opens the new file, and writes no log of the damaged one beside it")
+    func replaced() throws {
+        let folder = try TemporaryFolder()
+        let (path, new) = (folder.path("app.sqlite"), folder.path("new.sqlite"))
+        for (path, count) in [(path, 50), (new, 3)] {
+            let pool = try DatabasePool(path: path)
+            try pool.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT);
+                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+                        INSERT INTO note SELECT i, 'note ' || i FROM n
+                        """)
+            }
+            try pool.close()
+        }
+        var file: DamagedFile? = try .locked(at: URL(fileURLWithPath: path))
+        let isWaiting = DispatchSemaphore(value: 0)
+        var configuration = Configuration()
+        configuration.busyMode = .callback { _ in
+            isWaiting.signal()
+            usleep(1_000)
+            return true
+        }
+        let opened = Locked<Result<Int, any Error>?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [configuration] in
+            let count = Result {
+                let pool = try DatabaseFile(path: path, configuration: configuration).openPool()
+                defer { try? pool.close() }
+                return try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") ?? 0 }
+            }
+            opened.withLock { $0 = count }
+            isDone.signal()
+        }
+        isWaiting.wait()
+        try #require(rename(new, path) == 0)
+        withExtendedLifetime(file) {}
+        file = nil
+        isDone.wait()
+        #expect(try opened.withLock { $0 }?.get() == 3)
+        let queue = try DatabaseQueue(path: path)
+        #expect(try queue.strings("SELECT text FROM note") == ["note 1", "note 2", "note 3"])
+        #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
     }
 }

@@ -85,6 +85,71 @@ struct OwnSchemaTests {
         try DatabaseFile(path: path).salvage(into: target)
     }
 
+    // MARK: Definitions
+
+    @Test("keeps a table that SQLite reads with texts in double quotes, as another library has made it")
+    func doubleQuotedTexts() throws {
+        let target = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
+        try open { queue in
+            try target.migrate(queue)
+            try queue.execute("INSERT INTO note VALUES (1, 'mine')")
+        }
+        var configuration = Configuration()
+        configuration.acceptsDoubleQuotedStringLiterals = true
+        let other = try DatabaseQueue(path: path, configuration: configuration)
+        try other.execute(
+            """
+            CREATE TABLE task(id INTEGER PRIMARY KEY, state TEXT CHECK (state IN ("open", "done")));
+            CREATE UNIQUE INDEX task_open ON task(state) WHERE state <> "done";
+            INSERT INTO task VALUES (1, 'open'), (2, 'done')
+            """)
+        try other.close()
+        try eraseMagic()
+        let report = try salvage(target)
+        #expect(report.isComplete && report.saved == 3)
+        #expect(try rows("task") == ["[id:1 state:\"open\"]", "[id:2 state:\"done\"]"])
+        #expect(throws: DatabaseError.self) {
+            try open { try $0.execute("INSERT INTO task VALUES (3, 'open')") }
+        }
+    }
+
+    @Test("keeps a table whose name is damaged in one of three places", arguments: ["note", "\"my note\""])
+    func damagedName(name: String) throws {
+        let target = try schema(["CREATE TABLE \(name)(id INTEGER PRIMARY KEY, text TEXT)"])
+        try open { queue in
+            try target.migrate(queue)
+            try queue.execute("INSERT INTO \(name) VALUES (1, 'mine'), (2, 'yours')")
+        }
+        // In a row of the schema, the type comes first, and then the name.
+        let bare = name.trimmingCharacters(in: ["\""])
+        try pages.change { data in
+            let place = try #require(data.range(of: Data("table\(bare)\(bare)".utf8))).lowerBound
+            data[place + 5] = UInt8(ascii: "x")
+        }
+        let report = try salvage(target)
+        #expect(report.isComplete && report.saved == 2)
+        #expect(try rows(name).count == 2)
+    }
+
+    @Test("keeps the rows of a table whose definition is damaged, or counts them")
+    func damagedDefinition() throws {
+        let target = try schema(["CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)"])
+        try open { queue in
+            try target.migrate(queue)
+            try queue.execute(
+                """
+                INSERT INTO note VALUES (1, 'mine');
+                CREATE TABLE draft(id INTEGER PRIMARY KEY, text TEXT, folder INTEGER, stars REAL);
+                INSERT INTO draft VALUES (1, 'a', 2, 0.5), (2, 'b', 3, 1.5)
+                """)
+        }
+        try damage("CREATE TABLE draft")
+        let report = try salvage(target)
+        #expect(!report.isComplete)
+        #expect(report.unassigned == 2)
+        #expect(try rows("note").count == 1)
+    }
+
     // MARK: The order of columns
 
     private static let late = [

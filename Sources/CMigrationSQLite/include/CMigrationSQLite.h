@@ -90,6 +90,10 @@ void app_migrations_column_metadata(
 /// SQLITE_FCNTL_DATA_VERSION).
 uint32_t app_migrations_data_version(app_migrations_connection *connection);
 
+/// 1 if the main database's file has lost its name, or another file has it by now
+/// (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, SQLITE_FCNTL_HAS_MOVED).
+int app_migrations_has_moved(app_migrations_connection *connection);
+
 /// 0 if no foreign key would keep the transaction from being committed
 /// (https://sqlite.org/c3ref/c_dbstatus_options.html, SQLITE_DBSTATUS_DEFERRED_FKS).
 int app_migrations_has_unresolved_keys(app_migrations_connection *connection);

@@ -34,6 +34,8 @@ struct DamagedDatabase {
     var hasUnusedJournal = false
     /// True if a page of a tree is not what its parent says, and not merely lost.
     private(set) var hasContradiction = false
+    /// True if the schema names tables that cannot be made, so that what it does not name may be one of them.
+    private var hasUnknownTables = false
 
     /// Reads the structure of a file.
     ///
@@ -140,7 +142,24 @@ struct DamagedDatabase {
     }
 
     /// Returns true unless the schema is whole, and does not name a table.
-    func mayHave(_ table: SQLName) -> Bool { !hasWholeSchema || entries.contains { $0.name == table } }
+    func mayHave(_ table: SQLName) -> Bool {
+        !hasWholeSchema || hasUnknownTables || entries.contains { $0.name == table }
+    }
+
+    /// Takes the trees of tables that cannot be made, since their definitions are damaged, for trees that no root leads to.
+    ///
+    /// - Parameter known: the tables that there are.
+    mutating func releaseUnknownTables(except known: Set<SQLName>) {
+        for entry in entries where entry.type == "table" && !entry.name.folded.hasPrefix("sqlite_") {
+            guard !known.contains(entry.name), var tree = trees.removeValue(forKey: entry.root) else {
+                continue
+            }
+            // A root leads to it: its rows were not deleted.
+            tree.hasParent = true
+            loose.append(tree)
+            hasUnknownTables = true
+        }
+    }
 
     /// Returns the tree of a table or an index; nil if the schema does not lead to it.
     func tree(of name: SQLName) -> DamagedTree? {
@@ -157,7 +176,23 @@ extension DamagedDatabase.Entry {
             let page = UInt32(exactly: root).flatMap({ Int(exactly: $0) }),
             ["table", "index", "view", "trigger"].contains(type)
         else { return nil }
+        let sql = record.text(4)
+        // A table has its name three times: two that are equal are right.
+        let isDamaged = type == "table" && name != table && sql?.definesTable(named: table) == true
         self.init(
-            type: type, name: SQLName(name), table: SQLName(table), root: page, sql: record.text(4))
+            type: type, name: SQLName(isDamaged ? table : name), table: SQLName(table), root: page, sql: sql)
+    }
+}
+
+extension String {
+    /// Returns true if the text, as SQLite keeps it, makes a table of a name.
+    fileprivate func definesTable(named name: String) -> Bool {
+        let beginning = "CREATE TABLE "
+        guard hasPrefix(beginning) else { return false }
+        let rest = dropFirst(beginning.count)
+        let quoted = [("\"", "\""), ("`", "`"), ("[", "]"), ("'", "'")].map { "\($0)\(name)\($1)" }
+        if quoted.contains(where: rest.hasPrefix) { return true }
+        guard rest.hasPrefix(name), let next = rest.dropFirst(name.count).first else { return false }
+        return !next.isLetter && !next.isNumber && next != "_" && next != "$"
     }
 }

@@ -201,3 +201,17 @@ extension DatabaseFile {
             "Update the app.")
     }
 }
+
+extension Database {
+    /// Throws an error if another process has put a new file in the place of the one that this connection has opened.
+    ///
+    /// A salvage does so while connections wait for its lock. One in WAL mode would make its log by the file's name: beside the new
+    /// one, which would take it for its own. From the first read on, a connection in WAL mode keeps the lock that lets no salvage begin.
+    func requireCurrentFile() throws {
+        _ = try Row.fetchOne(self, sql: "SELECT * FROM sqlite_master LIMIT 1")
+        guard app_migrations_has_moved(sqliteConnection) != 0 else { return }
+        throw MigrationError(
+            .databaseFailed, "another process has replaced the database while this one was opening it",
+            remedy: "Open it again. Nothing was changed.")
+    }
+}

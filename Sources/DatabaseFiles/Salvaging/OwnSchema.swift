@@ -102,14 +102,16 @@ extension DamagedDatabase.Entry {
     /// - Returns: false if its text is damaged, so that it makes something else, or more.
     func make(_ db: Database) throws -> Bool {
         guard let sql, sql.hasPrefix("CREATE ") else { return false }
-        // It must be one statement.
-        let statement = try db.makeStatement(sql: sql)
-        var isMade = false
-        try db.inSavepoint {
-            try statement.execute()
-            isMade = try db.has(self)
-            return isMade ? .commit : .rollback
+        return try db.with([(.doubleQuotedTexts, true)]) {
+            // It must be one statement.
+            let statement = try db.makeStatement(sql: sql)
+            var isMade = false
+            try db.inSavepoint {
+                try statement.execute()
+                isMade = try db.has(self)
+                return isMade ? .commit : .rollback
+            }
+            return isMade
         }
-        return isMade
     }
 }

@@ -66,6 +66,7 @@ struct Refill {
         seeds = seeds.compactMap { rows in
             places.first { $0.table == rows.table }.flatMap { rows.fitting($0.layout) }
         }
+        damaged.releaseUnknownTables(except: Set(layouts.map(\.name)))
         seeded = Set(seeds.map(\.table) + virtual.compactMap(\.content))
         for (layout, table) in places { try fill(layout, RowInsertion(layout, into: table, db), as: table) }
         try fillWithLooseRows(virtual)

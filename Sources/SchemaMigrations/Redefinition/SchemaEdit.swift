@@ -7,6 +7,8 @@ package enum ConnectionSwitch: Int32 {
     case triggers = 1003
     case defensive = 1010
     case writableSchema = 1011
+    /// Takes a name in double quotes that no column has for a text, in definitions, as SQLite does when it reads a schema.
+    case doubleQuotedTexts = 1014
 }
 
 extension Database {
