@@ -36,8 +36,12 @@ package struct BatchRunner: BatchRun {
     private var retries: [Int]
     /// True if only rows are left that are set aside.
     private var isAtEnd = false
+    /// True if no more rows can be set aside, and one has failed that would have to be.
+    private var isBlocked = false
     private var rowsSetAside: Int
     private var lastFailure: BatchFailure?
+    /// The index of the row whose retry has failed so.
+    private var firstFailing = 0
 
     /// - Parameter rowsSetAside: how many rows earlier runs have set aside.
     package init(rowsSetAside: Int, in environment: Environment, _ run: @escaping Run) {
@@ -46,8 +50,8 @@ package struct BatchRunner: BatchRun {
         limitsTime = environment.limitsTime
         size = fixedSize ?? Self.firstSize
         self.rowsSetAside = rowsSetAside
-        // A run may end before it has come to all of them: each begins with another one.
-        let first = environment.limitsTime ? Int.random(in: 0...rowsSetAside) : 0
+        // A run may end before it has come to all of them: each begins with any of them.
+        let first = environment.limitsTime ? Int.random(in: 0..<max(1, rowsSetAside)) : 0
         retries = Array(first..<rowsSetAside) + Array(0..<first)
         part = retries.first.map(Batch.Part.retry) ?? .next(size)
     }
@@ -85,6 +89,7 @@ package struct BatchRunner: BatchRun {
         case .retry(let index):
             // The row is done, and those behind it move up.
             retries = retries.dropFirst().map { $0 > index ? $0 - 1 : $0 }
+            isBlocked = false
         case .setAside: size = fixedSize ?? 1
         case .next: adapt(to: duration)
         }
@@ -98,12 +103,11 @@ package struct BatchRunner: BatchRun {
         let isOwn = failure.cause.isOwnFailure || failure.cause is CancellationError && !Task.isCancelled
         guard failure.cause is BatchTimeOver || isOwn else { throw failure }
         switch part {
-        case .retry:
-            lastFailure = failure
+        case .retry(let index):
+            // That of the first row, so that two runs name the same.
+            if lastFailure == nil || index < firstFailing { (lastFailure, firstFailing) = (failure, index) }
             retries.removeFirst()
-            // Where no more rows can be set aside, another one that fails ends the run.
-            let goesOn = isAtEnd || rowsSetAside >= Self.maximumRowsSetAside
-            part = (goesOn ? retries.first : nil).map(Batch.Part.retry) ?? .next(size)
+            part = (isAtEnd || isBlocked ? retries.first : nil).map(Batch.Part.retry) ?? .next(size)
         case .next:
             if let smaller = batch.smallerSize {
                 size = max(1, smaller)
@@ -111,6 +115,10 @@ package struct BatchRunner: BatchRun {
             } else if batch.isRow, rowsSetAside < Self.maximumRowsSetAside {
                 lastFailure = failure
                 part = .setAside
+            } else if batch.isRow, let next = retries.first {
+                // One that is done makes room for it.
+                isBlocked = true
+                part = .retry(next)
             } else {
                 throw failure
             }

@@ -611,8 +611,10 @@ struct LateRowsTests {
         #expect(try database.read { try String.fetchAll($0, sql: "SELECT hash FROM photo") } == ["A"])
     }
 
-    @Test("visits them before a schema step of which an older build has applied a file")
-    func beforePartOfSchemaStep() throws {
+    @Test(
+        "visits them before a schema step of which an older build has applied a file",
+        arguments: [("2.2", "3.0"), ("3.0", "3.0-1")] as [(String, AppVersion)])
+    func beforePartOfSchemaStep(older: String, step: AppVersion) throws {
         let database = try app.folder.queue("album.sqlite")
         let migrations = [
             SQLMigration(
@@ -632,21 +634,63 @@ struct LateRowsTests {
             manager.whenMigratingToVersion("1.0", migrate: schema, upTo: files > 2 ? 1 : nil, in: database)
             fillHashes(in: database, of: manager)
             if files > 2 {
-                manager.whenMigratingToVersion("3.0", migrate: schema, finishing: ["2.1"], in: database)
-                manager.whenMigratingToVersion("3.0-1") { if failing { throw Mishap() } }
+                manager.whenMigratingToVersion(step, migrate: schema, finishing: ["2.1"], in: database)
+                manager.whenMigratingToVersion("3.0-2") { if failing { throw Mishap() } }
             }
             return manager
         }
         try release("2.1", files: 1).migrate()
-        try release("2.2", files: 2).migrate()
-        #expect(throws: MigrationError.self) { try release("3.0", files: 3, isBroken: true).migrate() }
+        try release(older, files: 2).migrate()
+        if step == "3.0" {
+            // A start that has applied nothing.
+            #expect(throws: MigrationError.self) { try release("3.0", files: 3, isBroken: true).migrate() }
+        }
         try insert("(1, 'a')", database)
         #expect(throws: MigrationError.self) { try release("3.0", files: 3, failing: true).migrate() }
         #expect(try database.strings("SELECT hash FROM photo") == ["A"])
         // The launch is not complete, and yet its schema step has run.
         try database.execute("INSERT INTO photo(id) VALUES (2)")
-        #expect(try release("3.0", files: 4).migrate().completed.versions == ["3.0-1"])
+        #expect(try release("3.0", files: 4).migrate().completed.versions == ["3.0-2"])
         #expect(try old(database) == [2])
+    }
+
+    @Test("visits them before work at the version of the second step that is finishing it")
+    func beforeWorkOfSecondVersion() throws {
+        let database = try open()
+        let manager = try app.manager("4.0", adopting: Adoption { "1.0" })
+        fillHashes(in: database, of: manager)
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"], in: database) { _ in }
+        manager.whenMigratingToVersion("3.5", in: database) { db in
+            try db.execute(sql: "INSERT INTO photo(id, data) VALUES (60, 'f')")
+        }
+        let schema = try SchemaMigrator(
+            migrations: [
+                SQLMigration(version: 1, name: "photo", sql: "SELECT 1"),
+                SQLMigration(version: 2, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data"),
+            ], adopting: SchemaAdoption { _ in 1 })
+        manager.whenMigratingToVersion("4.0", migrate: schema, in: database)
+        manager.whenMigratingToVersion("4.0", finishing: ["2.1"], in: database) { _ in }
+        #expect(try manager.migrate().completed.versions == ["2.1", "3.0", "3.5", "2.1", "4.0"])
+        #expect(try old(database).isEmpty)
+    }
+
+    @Test("visits none that a release writes which has finished it elsewhere")
+    func writtenSinceFinished() throws {
+        let database = try open()
+        func release(_ version: String) throws -> MigrationManager {
+            let manager = try app.manager(
+                version, adopting: Adoption { "1.0" },
+                options: MigrationOptions(ignoresStepsAboveCurrent: true)
+            )
+            fillHashes(in: database, of: manager)
+            manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) {}
+            manager.whenMigratingToVersion("3.1", in: database) { _ in }
+            return manager
+        }
+        #expect(try release("3.0").migrate().completed.versions == ["2.1", "3.0"])
+        try insert("(60, 'f')", database)
+        #expect(try release("3.1").migrate().completed.versions == ["3.1"])
+        #expect(try old(database) == [60])
     }
 
     @Test("visits them before work that comes before the step that is finishing it, and has its version")

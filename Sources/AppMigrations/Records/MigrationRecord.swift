@@ -161,6 +161,7 @@ extension MigrationRecord {
         completed = current
         (freshBuild, downgradedTo) = (nil, nil)
         forgetVersionChanges { _ in true }
+        for (id, state) in work where state == .open(.applied) { work[id] = nil }
     }
 
     /// The closures for a version change run again when the version changes again.

@@ -57,8 +57,8 @@ extension MigrationRecord {
         case .owed(let ids): for id in ids { owe(id) }
         case .started(let id, let start, let remaining, let isRetry):
             changeOpen(id) { $0.begin(start, remaining: remaining, isRetry: isRetry) }
-        // The ledger has a schema step, and nothing else of it is kept.
-        case .done(let id): self[id] = id.kind == .schemaStep ? nil : .done
+        // The ledger has a schema step. Until the launch is complete, only the record says that it has begun.
+        case .done(let id): self[id] = id.kind == .schemaStep ? .open(.applied) : .done
         // A commit can take effect although it reports an error: then the step is done, and has not failed.
         case .stopped(let id, let failure): changeOpen(id) { $0.stop(failure: failure) }
         case .died(let isDeferred, let own): endRunning(isDeferred: isDeferred, except: own) { $0.die() }

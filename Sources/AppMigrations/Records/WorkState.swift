@@ -50,6 +50,13 @@ package struct OpenWork: Sendable, Equatable {
         (deaths, forgiven, failures) = (0, 0, 0)
     }
 
+    /// A schema step that has applied all its migrations.
+    static var applied: OpenWork {
+        var open = OpenWork()
+        open.remaining = 0
+        return open
+    }
+
     package struct Start: Sendable, Equatable {
         package let build: String
         package let since: Date

@@ -141,7 +141,10 @@ final class LaunchRun: Run {
                     $0.place == pending.place && $0.step.version >= deadline
                 }
         }
-        return !pending.step.finishing.isEmpty || isDeadline
+        let isBeforeFinishing = plan.pending[index...].contains {
+            !$0.step.finishing.isEmpty && $0.step.version <= pending.step.version
+        }
+        return isBeforeFinishing || isDeadline
             || index > 0 && !pending.step.isDeferred && plan.isReopened(pending)
     }
 
@@ -267,7 +270,8 @@ final class LaunchRun: Run {
         }
         // The store last: as long as it is not complete, a database that is lost is made anew as before.
         try journal.completeStore()
-        guard plan.isComplete else { return }
+        // An older version of the app has completed nothing of what a newer one has begun.
+        guard plan.isComplete, !plan.places[0].launch.isDowngrade else { return }
         for step in input.registration.due.flatMap(\.schemaSteps) {
             if case .schemaStep(let work) = body(of: step) { work.completeLaunch() }
         }

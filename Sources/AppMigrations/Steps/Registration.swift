@@ -142,12 +142,8 @@ struct Registration: Sendable {
         let finishing = next.map { unbegunFinishing(states, upTo: $0) } ?? []
         func isAsked(_ step: MigrationStep, at index: Int) -> Bool {
             if !step.isDeferred { return true }
-            // A database may come back from a backup, when the step that is finishing this one has run elsewhere.
-            if let next, next.place == index, let deadline = deadlines[step.version],
-                next.step.version >= deadline,
-                (due[index].schemaSteps + due[index].closures).allSatisfy({
-                    $0.version < deadline || isUnbegun($0, states[index], in: due[index])
-                })
+            if let next, next.place == index, isUnbegun(next.step, states[index], in: due[index]),
+                comesBack(states, index, before: deadlines[step.version], at: next.step.version)
             {
                 return true
             }
@@ -191,11 +187,29 @@ struct Registration: Sendable {
         return found
     }
 
+    /// Returns true if a database is older than the store, and nothing has run there yet at or above a deadline: it has come back from
+    /// a backup, when the step that needs the work by then may have run elsewhere.
+    private func comesBack(
+        _ states: [PlaceState], _ index: Int, before deadline: AppVersion?, at version: AppVersion
+    ) -> Bool {
+        guard let deadline, version >= deadline, let completed = states[0].record?.completed,
+            completed >= deadline,
+            states[index].record?.completed ?? .zero < deadline
+        else { return false }
+        return (due[index].schemaSteps + due[index].closures).allSatisfy {
+            $0.version < deadline || isUnbegun($0, states[index], in: due[index])
+        }
+    }
+
     /// Returns true if nothing can have been done yet of a pending step: before that, it has destroyed nothing.
     private func isUnbegun(_ step: MigrationStep, _ state: PlaceState, in place: PlaceSteps) -> Bool {
         if step.isSchemaStep {
+            // Work that was never started in this record, and is above what it has completed, has applied nothing.
+            let wasStarted = state.record.map { record in
+                record.open(step.id)?.remaining != nil || record.completed.map { $0 >= step.version } == true
+            }
             return zip(place.schemaSteps, state.pending).contains {
-                $0.id == step.id && !$1.isEmpty && !$1.hasBegun(by: step.version)
+                $0.id == step.id && !$1.isEmpty && !(wasStarted ?? true && $1.hasBegun(by: step.version))
             }
         }
         let open = state.record?.open(step.id)

@@ -109,8 +109,7 @@ package struct DurableFile: Sendable {
 
     /// Appends lines, and removes them again if the body throws.
     ///
-    /// A later sync of the file system makes them durable. A line that a crash cut off is ended first, so that it
-    /// spoils no other.
+    /// A line that a crash cut off is ended first, so that it spoils no other.
     ///
     /// - Parameter permissions: the permissions of the file if it is created.
     func appending(_ lines: [Data], permissions: mode_t?, _ body: () throws -> Void) throws {
@@ -124,6 +123,8 @@ package struct DurableFile: Sendable {
         do {
             let data = lines.reduce(last == lineBreak ? Data() : Data([lineBreak])) { $0 + $1 + [lineBreak] }
             try write(data, to: file)
+            // The body writes what says that these lines are there.
+            try flush(file)
             try body()
         } catch {
             ftruncate(file.fileDescriptor, length)

@@ -25,8 +25,8 @@ package protocol RecordStorage: Sendable {
     /// - Parameters:
     ///   - manager: the manager that asks.
     ///   - limit: the longest time to wait for another writer.
-    ///   - change: is called once; when it throws, nothing is written. The state's ``StoreState/newHistory`` is
-    ///     appended to the history.
+    ///   - change: when it throws, nothing is written. It is called again if readers keep its commit waiting. The state's
+    ///     ``StoreState/newHistory`` is appended to the history.
     /// - Throws: ``MigrationError``, or the error of the change; nothing is written then.
     func update(
         _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void

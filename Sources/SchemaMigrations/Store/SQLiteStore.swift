@@ -79,7 +79,9 @@ package struct SQLiteStore: RecordStorage {
                 try database.unsafeReentrantWrite { db in
                     guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
                     try db.withDurableCommits(waitingUpTo: .zero) {
-                        try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: limit) {
+                        // A commit that waits for a reader keeps new ones out (lockingv3.html, 4.1).
+                        let longest = min(limit, .milliseconds(250))
+                        try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: longest) {
                             try update(manager, db, change)
                         }
                     }
