@@ -557,6 +557,34 @@ struct MigrationGeneratorTests {
         #expect(trial.rows == 1)
     }
 
+    @Test("keeps the texts of a full-text table whose new column goes again")
+    func narrowerFullText() throws {
+        let generator = try generator(
+            "CREATE VIRTUAL TABLE search USING fts5(title)",
+            "CREATE VIRTUAL TABLE search USING fts5(title, body)")
+        #expect(
+            generator.downSQL == """
+                -- Rebuild search: its definition changes.
+                CREATE VIRTUAL TABLE search_new USING fts5(title);
+                INSERT INTO search_new(rowid, title) SELECT rowid, title FROM search;
+                DROP TABLE search;
+                ALTER TABLE search_new RENAME TO search;
+
+                """)
+    }
+
+    @Test("indexes a generated column again whose expression changes")
+    func indexedExpression() throws {
+        func note(_ expression: String) -> String {
+            """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, plain TEXT AS (\(expression)) STORED);
+            CREATE VIRTUAL TABLE note_fts USING fts5(plain, content='note', content_rowid='id');
+            """
+        }
+        let generator = try generator(note("lower(body)"), note("upper(body)"))
+        #expect(generator.sql.contains("INSERT INTO note_fts(note_fts) VALUES ('rebuild');"))
+    }
+
     @Test("is not accepted if it loses a row, or makes another schema")
     func trial() throws {
         let generator = try generator("CREATE TABLE a(x TEXT)", "CREATE TABLE a(x TEXT CHECK (x <> ''))")

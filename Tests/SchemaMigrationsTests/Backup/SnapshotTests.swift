@@ -195,6 +195,26 @@ struct SnapshotTests {
         #expect(try queue.tables().filter { $0.hasPrefix("t") } == ["t5", "t6"])
     }
 
+    @Test("is written in an app that lets definitions use trusted functions alone, as SQLite recommends")
+    func trustedSchema() throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
+        let schema = try SchemaMigrator(
+            migrations: [
+                SQLMigration(
+                    version: 1, name: "entry",
+                    sql: """
+                        CREATE TABLE entry(created TEXT CHECK (created IS date(created)));
+                        CREATE INDEX entry_day ON entry(date(created));
+                        INSERT INTO entry VALUES ('2026-01-02')
+                        """)
+            ], snapshot: url)
+        try schema.writeSnapshot(to: url, configuration: configuration)
+        let queue = try folder.queue("app.sqlite", configuration)
+        #expect(try schema.migrate(queue).applied == [1])
+        #expect(try queue.strings("SELECT created FROM entry") == ["2026-01-02"])
+    }
+
     @Test("is not used for a version below its own")
     func below() throws {
         try migrator().writeSnapshot(to: url)

@@ -116,7 +116,10 @@ struct AlterationPlan {
         summary.append("~ \(object.title), rebuilt: \(reasons.joined(separator: ", "))")
         moved.insert(object.name)
         let keepsIDs = rowID != nil || new.rowIDAlias != nil && new.rowIDAlias == old.rowIDAlias
-        if !keepsIDs || copies.contains(where: \.converts) { renumbered.insert(object.name) }
+        let computes = new.columns.contains { column in
+            column.generation != nil && old.column(column.name).map { $0.clauses != column.clauses } ?? false
+        }
+        if !keepsIDs || computes || copies.contains(where: \.converts) { renumbered.insert(object.name) }
     }
 
     /// Returns whether a new table needs nothing that other changes make, and has a name that is free before them.
@@ -219,10 +222,9 @@ struct AlterationPlan {
     // MARK: Virtual tables
 
     private mutating func changeVirtual(_ earlier: SchemaObject, _ object: SchemaObject) {
-        let columns = FullTextTable.columns(of: earlier)
+        let columns = FullTextTable.columns(of: earlier).filter(FullTextTable.columns(of: object).contains)
         guard let old = FullTextTable(earlier), let new = FullTextTable(object), old.content == .own,
-            new.content == .own,
-            Set(columns).isSubset(of: FullTextTable.columns(of: object))
+            new.content == .own, !columns.isEmpty
         else {
             recreate(earlier, object)
             return
