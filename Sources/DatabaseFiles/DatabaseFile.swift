@@ -42,7 +42,8 @@ public struct DatabaseFile: Sendable {
         /// Salvages the file into the tables of a `SchemaMigrator` or of GRDB's `DatabaseMigrator`, as
         /// ``DatabaseFile/salvage(into:keepingDamagedFiles:progress:)`` does, and opens the new one.
         ///
-        /// ``DatabaseFile/Event/salvaged(_:)`` says which rows were saved.
+        /// ``DatabaseFile/Event/salvaged(_:)`` says which rows were saved. Open a large database in the background: one that is salvaged on
+        /// the main thread may keep the app from launching in time, and what is unfinished begins anew.
         case salvage(into: any SalvageTarget)
     }
 

@@ -290,6 +290,27 @@ struct SalvageTests {
         try saved.close()
     }
 
+    @Test("keeps rows without a parent in an app that does not enforce foreign keys")
+    func unenforcedKeys() throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            INSERT INTO note VALUES (3, 'lost', '', 9, 1);
+            CREATE TABLE mark(id INTEGER PRIMARY KEY, note INTEGER REFERENCES note_old(id));
+            INSERT INTO mark VALUES (1, 3)
+            """)
+        try queue.close()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let report = try DatabaseFile(path: path, configuration: configuration).salvage(into: schema)
+        #expect(report.isComplete, "\(report.debugDescription)")
+        let saved = try DatabaseQueue(path: path)
+        #expect(try saved.integers("SELECT id FROM note") == [3])
+        #expect(try saved.integers("SELECT note FROM mark") == [3])
+    }
+
     @Test("gets back what is only in its write-ahead log")
     func writeAheadLog() throws {
         try make()

@@ -57,6 +57,8 @@ final class PageSource {
     private func readPages(from first: Int, count: Int) throws {
         let start = (first - 1) * pageSize
         let bytes = try file.read(at: start, count: count * pageSize)
+        // Where the disk cannot read one of many pages, some systems hand out none.
+        if count > 1, bytes.count < pageSize { return try readPages(from: first, count: 1) }
         guard count > 1, bytes.count > pageSize else {
             recent[first] = bytes
             return

@@ -12,6 +12,8 @@ struct Refill {
     let schema: OwnSchema
     let version: SchemaHistory.Entry
     var layouts: [TableLayout]
+    /// False where the app does not enforce foreign keys: a row without its parent may always have been so.
+    var removesOrphans = true
     /// The tables of the ledger, if the new database has its own.
     var ledgerTables: Set<SQLName> = []
     var tables: [SQLName: SalvageReport.Table] = [:]
@@ -333,7 +335,7 @@ struct Refill {
 
     /// Removes rows that refer to a row that is not there, and then those that refer to them.
     private mutating func removeOrphans(_ seeds: [SeededRows]) throws {
-        for (name, count) in try Orphans.remove(db, interrupter) {
+        for (name, count) in removesOrphans ? try Orphans.remove(db, interrupter) : [:] {
             let own = try seeds.first { $0.table == name }?.countOfRemoved(db) ?? 0
             var table = tables[name] ?? SalvageReport.Table(name: name.text)
             table.saved -= count - own

@@ -57,6 +57,7 @@ struct SalvageBuild {
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.inTransaction(.immediate) {
                 var refill = try Refill(db, from: damaged, schema, version, interrupter, progress)
+                refill.removesOrphans = configuration.foreignKeysEnabled
                 if version.count != nil { refill.ledgerTables = migrations.ledgerTables }
                 try refill.run(syncing: sync)
                 if let ledger = version.ledger { try applied.record(ledger, after: version.count, db) }
@@ -76,18 +77,19 @@ struct SalvageBuild {
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA foreign_keys = OFF")
             // SQLite only reads from here on.
-            try alongside(sync) { try check(db) }
+            try alongside(sync) { try check(db, enforcingKeys: configuration.foreignKeysEnabled) }
         }
         return report
     }
 
     /// Checks the database; that indexes match their tables only if migrations have changed them since SQLite made both.
-    private func check(_ db: Database) throws {
+    private func check(_ db: Database, enforcingKeys: Bool) throws {
         if let problem = try IntegrityCheck(db, runsMigrations ? .full : .quick, limit: 1).problems.first {
             throw MigrationError(
                 .databaseFailed, "the new database is damaged: \(problem)",
                 remedy: "Check the disk, then try again. Nothing was changed.")
         }
+        guard enforcingKeys else { return }
         if let (table, _) = try Orphans.find(db, interrupter).first(where: { !$0.value.isEmpty }) {
             throw MigrationError(
                 .stepFailed, "the migrations leave a row of \(table.text) without its parent",
