@@ -68,6 +68,17 @@ struct ManagerRecordsTests {
         try app.expectUnknown { try app.launch("2.0", steps: ["1.5": "#", "2.0": "!"]) }
     }
 
+    @Test("are lost where a manager has no row that the history names, as on a page from before it began")
+    func missingRow() throws {
+        try app.begin()
+        try app.launch("2.0")
+        try app.open { queue in
+            for table in Self.tables { try queue.execute("DELETE FROM \(table) WHERE part = 'managers'") }
+        }
+        try pages.erase(pages.child(0, of: pages.root("note")))
+        #expect(try app.salvage().hasLostRecord)
+    }
+
     @Test("are taken from the mirror where a bit has flipped", arguments: tables)
     func flippedBit(table: String) throws {
         try app.begin()

@@ -82,7 +82,11 @@ struct ManagerRecords {
                 isFound = false
             }
         }
+        // Rows of managers are never removed: where one is missing, the tables are older than the history.
+        let known = Set(rows.lazy.filter(\.isOfManager).map(\.name))
+        let isReplacement = rows.contains { $0.part == "replaced" }
         return isFound
+            && (isReplacement || settled.allSatisfy { known.contains(StoreState.rowName(of: $0.manager)) })
     }
 
     /// Returns the latest version of a row; nil if it is unknown.
