@@ -174,7 +174,9 @@ struct FolderState: Equatable {
         guard try db.hasTable("app_migrations") else { return Record() }
         let text = try db.column(
             "SELECT value FROM app_migrations WHERE part = 'managers' AND name = '\(Launch.manager)'")
-        return record(try text.first.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) })
+        let json = text.first.map { try? JSONSerialization.jsonObject(with: Data($0.utf8)) }
+        if let json, json == nil { throw PlainDatabase.Failure(description: "the record is unreadable") }
+        return record(json ?? nil)
     }
 
     private static func record(_ json: Any?) -> Record {
