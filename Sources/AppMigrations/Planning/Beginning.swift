@@ -145,14 +145,6 @@ struct Beginnings {
     }
 
     private func witness(_ databases: ArraySlice<PlaceState>, _ seen: [SeenVersion]) -> Beginning? {
-        // One that an older version has begun, to which somebody has gone back, says nothing of a store that began later.
-        let first = seen.first.flatMap { $0.isAdopted ? nil : $0.version } ?? .zero
-        let databases = databases.filter { database in
-            guard let record = database.record, record.store != nil, record.store == places[0].storeID else {
-                return true
-            }
-            return (record.completed ?? record.start).map { $0.reach >= first } ?? true
-        }
         let records = databases.compactMap(record(in:))
         // An install with a database that the app has said to be at a version is not a new one.
         let begun = records.compactMap(\.start) + databases.compactMap { $0.assumptions[request.line] }

@@ -138,29 +138,6 @@ struct JunctionTests {
         #expect(try database.strings("SELECT text FROM message") == ["three messages"])
     }
 
-    @Test(
-        "a manager that a downgraded app has begun in a database alone begins in the store as if it were not there"
-    )
-    func begunInVisit() throws {
-        let database = try queue("photos.sqlite")
-        func library(_ version: String) throws -> MigrationManager {
-            let manager = try self.manager(
-                "Library", version, build: version, options: MigrationOptions(ignoresStepsAboveCurrent: true))
-            closure(manager, "1.0", rule: .run)
-            closure(manager, "3.0")
-            manager.whenMigratingToVersion("1.0", in: database, onFreshInstall: .run) { db in
-                try db.execute(sql: "CREATE TABLE IF NOT EXISTS photo(id INTEGER PRIMARY KEY)")
-            }
-            return manager
-        }
-        for version in ["3.0", "2.0"] { try manager("Other", version, build: version).migrate() }
-        // The step of the store has to wait for the newer version.
-        #expect(throws: MigrationError.self) { try library("2.0").migrate() }
-        #expect(log.lines == [])
-        try library("3.0").migrate()
-        #expect(log.lines == ["Library 1.0"])
-    }
-
     @Test("a cache that was deleted and made anew needs nothing")
     func madeAnew() throws {
         func library(_ version: String, _ cache: DatabaseQueue) throws -> MigrationManager {

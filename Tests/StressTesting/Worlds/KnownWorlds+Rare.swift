@@ -333,5 +333,36 @@ extension KnownWorld {
                 .launch(.secondBuild(of: 2), .whole, .cancels(before: 1)), .launch(3),
                 .launch(3, .retrying(.step(20)), .cancels(before: 0)), .launch(3, .without(manager: 1)),
             ], endsWith: "gaveUp"),
+        KnownWorld(
+            "a manager begins in its store where a downgraded app has begun it in a database, by evidence too",
+            SmallApp(
+                steps: [
+                    .init(20, .closure, manager: 1), .init(120, .rows, in: .database(0), manager: 1),
+                ], managers: [.init(), .init(adopting: .tables)]),
+            [.launch(3, .without(manager: 1)), .launch(2), .launch(3)]),
+        KnownWorld(
+            "a manager that a downgraded app has begun in a database is on no new install",
+            SmallApp(
+                steps: [
+                    .init(20, .closure, onFreshInstall: .only), .init(21, .closure, manager: 1),
+                    .init(120, .transaction, in: .database(0)),
+                ], managers: [.init(), .init()]),
+            [.launch(3, .without(manager: 0)), .launch(2), .launch(3)]),
+        KnownWorld(
+            "a manager begins in a new database where one that died in a downgrade has begun another",
+            SmallApp(
+                steps: [
+                    .init(10, .transaction, in: .database(0), manager: 1),
+                    .init(20, .imports, in: .database(1), manager: 1),
+                ], move: .init(30), managers: [.init(), .init(or: .tables)]),
+            [.launch(3, .whole, .dies(before: 2)), .launch(2, .whole, .dies(before: 3)), .launch(3)]),
+        KnownWorld(
+            "a database that a downgraded app has begun says how old a lost one is",
+            SmallApp(
+                steps: [
+                    .init(20, .imports, in: .database(1)),
+                    .init(30, .transaction, in: .database(0), manager: 1),
+                ], move: .init(20), managers: [.init(), .init()]),
+            [.launch(3, .without(manager: 0)), .launch(2), .twice(1, .lose(0)), .launch(3)]),
     ]
 }
