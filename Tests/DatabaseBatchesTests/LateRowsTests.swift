@@ -66,6 +66,11 @@ struct LateRowsTests {
         }
     }
 
+    private static let photo = SQLMigration(
+        version: 1, name: "photo", sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT)")
+    private static let noData = SQLMigration(
+        version: 2, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data")
+
     private func insert(_ rows: String, _ database: DatabaseQueue) throws {
         try database.write { try $0.execute(sql: "INSERT INTO photo(id, data) VALUES \(rows)") }
     }
@@ -476,10 +481,8 @@ struct LateRowsTests {
     func finishedBySchemaStep() throws {
         let database = try app.folder.queue("album.sqlite")
         let migrations = [
-            SQLMigration(
-                version: 1, name: "photo",
-                sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT)"),
-            SQLMigration(version: 2, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data"),
+            Self.photo,
+            Self.noData,
             SQLMigration(version: 3, name: "album", sql: "CREATE TABLE album(id INTEGER PRIMARY KEY)"),
         ]
         func release(_ version: String, files: Int) throws -> MigrationManager {
@@ -617,9 +620,7 @@ struct LateRowsTests {
     func beforePartOfSchemaStep(older: String, step: AppVersion) throws {
         let database = try app.folder.queue("album.sqlite")
         let migrations = [
-            SQLMigration(
-                version: 1, name: "photo",
-                sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT)"),
+            Self.photo,
             SQLMigration(version: 2, name: "album", sql: "CREATE TABLE album(id INTEGER PRIMARY KEY)"),
             SQLMigration(version: 3, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data"),
             SQLMigration(version: 4, name: "tag", sql: "CREATE TABLE tag(id INTEGER PRIMARY KEY)"),
@@ -665,8 +666,7 @@ struct LateRowsTests {
         }
         let schema = try SchemaMigrator(
             migrations: [
-                SQLMigration(version: 1, name: "photo", sql: "SELECT 1"),
-                SQLMigration(version: 2, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data"),
+                SQLMigration(version: 1, name: "photo", sql: "SELECT 1"), Self.noData,
             ], adopting: SchemaAdoption { _ in 1 })
         manager.whenMigratingToVersion("4.0", migrate: schema, in: database)
         manager.whenMigratingToVersion("4.0", finishing: ["2.1"], in: database) { _ in }
@@ -697,10 +697,7 @@ struct LateRowsTests {
     func beforeWorkOfSameVersion() throws {
         let database = try app.folder.queue("album.sqlite")
         let migrations = [
-            SQLMigration(
-                version: 1, name: "photo",
-                sql: "CREATE TABLE photo(id INTEGER PRIMARY KEY, data TEXT, hash TEXT)"),
-            SQLMigration(version: 2, name: "no_data", sql: "ALTER TABLE photo DROP COLUMN data"),
+            Self.photo, Self.noData,
         ]
         func release(_ version: String, files: Int) throws -> MigrationManager {
             let schema = try SchemaMigrator(migrations: Array(migrations.prefix(files)))

@@ -75,8 +75,6 @@ public struct MigrationError: Error, Sendable {
         case unknownMigrations
         /// A statement cannot run in a migration.
         case refusedStatement
-        /// The table `schema_migrations` is malformed.
-        case ledger
         /// An adoption was not told which version something means that another library has left in the database.
         case unknownMeaning
     }

@@ -237,7 +237,7 @@ extension Journal.Page {
         try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in
             defer { id = state.id }
             if hasLostRecord(try state.record(of: request.manager)) { return }
-            // What was removed meanwhile, because a closure has outlived its lock, stays removed.
+            // A record that was removed meanwhile stays removed: the closure has outlived its lock.
             if try !isFirstRecord && state.hasRemovedRecord(of: request.manager) { return }
             if record != nil {
                 try state.changeRecord(of: request.manager) { record in

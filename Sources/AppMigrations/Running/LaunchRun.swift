@@ -130,8 +130,8 @@ final class LaunchRun: Run {
         return index > 0 && looked != index && input.registration.hasConditions
     }
 
-    /// Returns true if deferred steps that are done may be needed again, because a step is finishing them, or if the step itself
-    /// may be needed no longer, because another one has run.
+    /// Returns true if deferred steps that are done may be needed again, because their deadline has come in the step's place, or a step
+    /// of its version is finishing them, or if the step itself may be needed no longer, because another one has run.
     private func asksBefore(_ pending: LaunchPlan.PendingStep) -> Bool {
         defer { looked = index }
         guard looked != index, input.registration.hasConditions else { return false }

@@ -142,7 +142,7 @@ struct Registration: Sendable {
         let finishing = next.map { unbegunFinishing(states, upTo: $0) } ?? []
         func isAsked(_ step: MigrationStep, at index: Int) -> Bool {
             if !step.isDeferred { return true }
-            if let next, next.place == index, isUnbegun(next.step, states[index], in: due[index]),
+            if let next, next.place == index,
                 comesBack(states, index, before: deadlines[step.version], at: next.step.version)
             {
                 return true
@@ -205,11 +205,13 @@ struct Registration: Sendable {
     private func isUnbegun(_ step: MigrationStep, _ state: PlaceState, in place: PlaceSteps) -> Bool {
         if step.isSchemaStep {
             // Work that was never started in this record, and is above what it has completed, has applied nothing.
-            let wasStarted = state.record.map { record in
-                record.open(step.id)?.remaining != nil || record.completed.map { $0 >= step.version } == true
-            }
+            let wasStarted =
+                state.record.map { record in
+                    record.open(step.id)?.remaining != nil
+                        || record.completed.map { $0 >= step.version } == true
+                } ?? true
             return zip(place.schemaSteps, state.pending).contains {
-                $0.id == step.id && !$1.isEmpty && !(wasStarted ?? true && $1.hasBegun(by: step.version))
+                $0.id == step.id && !$1.isEmpty && !(wasStarted && $1.hasBegun(by: step.version))
             }
         }
         let open = state.record?.open(step.id)

@@ -99,6 +99,15 @@ package struct DurableFile: Sendable {
         }
     }
 
+    /// True for another name of one file, as a folder that is mounted at two places gives it.
+    ///
+    /// A file that has two names on its disk is another matter: to replace it leaves the other name what it was.
+    func isSame(as other: DurableFile) -> Bool {
+        var (status, others) = (stat(), stat())
+        return stat(url.path, &status) == 0 && stat(other.url.path, &others) == 0 && status.st_nlink == 1
+            && status.st_ino == others.st_ino && status.st_dev == others.st_dev
+    }
+
     /// The permissions for files that stand for this one, or beside it: its own, and those of its owner to read and write; nil if there
     /// is no file.
     @inline(never)

@@ -1,16 +1,6 @@
 import Foundation
 import MigrationDiagnostics
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#endif
-
 // A record that older versions of the app had elsewhere.
 extension JSONStore {
     /// Settles which of two records the app goes on with; see ``MigrationStore/keep(_:settingAside:)``.
@@ -153,15 +143,6 @@ extension DurableFile {
 
     /// True unless there is certainly nothing.
     fileprivate var mayExist: Bool { (try? existsInItsFolder()) ?? true }
-
-    /// True for another name of one file, as a folder that is mounted at two places gives it.
-    ///
-    /// A file that has two names on its disk is another matter: to replace it leaves the other name what it was.
-    fileprivate func isSame(as other: DurableFile) -> Bool {
-        var (status, others) = (stat(), stat())
-        return stat(url.path, &status) == 0 && stat(other.url.path, &others) == 0 && status.st_nlink == 1
-            && status.st_ino == others.st_ino && status.st_dev == others.st_dev
-    }
 }
 
 extension StoreState {

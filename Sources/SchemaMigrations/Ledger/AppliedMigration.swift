@@ -70,7 +70,7 @@ public struct AppliedMigration: Sendable, Equatable {
                     another tool had migrated it.
                     """,
                 underlyingError: error
-            ).about(.ledger)
+            )
         }
     }
 

@@ -159,7 +159,7 @@ package struct Ledger: Sendable {
             remedy: """
                 Nothing was changed. Complete or undo that migration by hand, then set `dirty` to 0, as `migrate force` does.
                 """
-        ).about(.ledger)
+        )
     }
 
     /// Throws an error if the ledger has lost its versions, since every migration would run again.
@@ -180,7 +180,7 @@ package struct Ledger: Sendable {
                 Nothing was changed. Insert the versions of the details into schema_migrations; or, if all migrations are \
                 to run again, delete the details.
                 """
-        ).about(.ledger)
+        )
     }
 
     private static func damaged(_ problem: String, _ error: (any Error)? = nil) -> MigrationError {
@@ -192,7 +192,7 @@ package struct Ledger: Sendable {
                 it by hand: it needs a column `version`, with an integer for each migration.
                 """,
             underlyingError: error
-        ).about(.ledger)
+        )
     }
 
     /// Returns true if the database has tables other than this package's own, and those of other migrators that have applied nothing.

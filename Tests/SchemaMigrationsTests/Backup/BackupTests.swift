@@ -25,6 +25,13 @@ struct BackupTests {
             }, options: SchemaOptions(backupFolder: copies, keptBackups: keep))
     }
 
+    private func manager(_ version: AppVersion) throws -> MigrationManager {
+        try MigrationManager(
+            name: "Library", currentVersion: version, adopting: .newApp,
+            store: .jsonFile(at: folder.file("records.json")),
+            options: MigrationOptions(ignoresStepsAboveCurrent: true))
+    }
+
     private func names() throws -> [String] {
         guard FileManager.default.fileExists(atPath: copies.path) else { return [] }
         return try FileManager.default.contentsOfDirectory(atPath: copies.path).sorted()
@@ -151,10 +158,7 @@ struct BackupTests {
     func failingSteps() throws {
         let queue = try folder.queue()
         func launch(_ version: AppVersion, _ count: Int, failing: Bool = false) throws {
-            let manager = try MigrationManager(
-                name: "Library", currentVersion: version, adopting: .newApp,
-                store: .jsonFile(at: folder.file("records.json")),
-                options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            let manager = try manager(version)
             manager.whenMigratingToVersion("1.0", migrate: try migrator(count, keep: 1), in: queue)
             manager.whenMigratingToVersion("2.0", in: queue, onFreshInstall: .run) { db in
                 if failing { try db.execute(sql: "SELECT nothing") }
@@ -177,10 +181,7 @@ struct BackupTests {
     func afterDowngrade() throws {
         let queue = try folder.queue()
         func launch(_ version: AppVersion, _ count: Int, failing: Bool = false) throws {
-            let manager = try MigrationManager(
-                name: "Library", currentVersion: version, adopting: .newApp,
-                store: .jsonFile(at: folder.file("records.json")),
-                options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            let manager = try manager(version)
             let files = (1...count).map { number in
                 failing && number == count
                     ? SQLMigration(version: SchemaVersion(number), name: "m", sql: "SELECT nothing")

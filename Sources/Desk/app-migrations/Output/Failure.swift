@@ -88,7 +88,7 @@ extension MigrationError {
                 "Pass another folder as --directory, or make a first migration with `app-migrations new <name>`."
         case .unknownMigrations:
             return "Pass the folder of its own migrations as --directory. Nothing was changed."
-        case .refusedStatement, .ledger, .unknownMeaning, nil:
+        case .refusedStatement, .unknownMeaning, nil:
             if let part = MissingPart.title(in: message) {
                 return """
                     If the app adds \(part), let the app do this: what `code.rules` declares stands in for it where nothing is \
