@@ -48,6 +48,15 @@ struct SalvageMergeTests {
         try queue.close()
     }
 
+    @Test("are added also if SQLite can read the file by now")
+    func readableByNow() throws {
+        let intact = try Data(contentsOf: URL(fileURLWithPath: notes.path))
+        let (queue, setAside) = try salvage(losing: "id > 30")
+        try intact.write(to: setAside)
+        #expect(try file.salvage(from: setAside, into: notes.schema, of: queue).saved == 10)
+        try queue.close()
+    }
+
     @Test("stay where they are if their parent is not in the database")
     func parents() throws {
         let (queue, setAside) = try salvage(losing: "id > 30")

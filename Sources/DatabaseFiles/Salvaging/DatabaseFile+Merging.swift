@@ -14,12 +14,14 @@ extension DatabaseFile {
     ///
     /// The file is salvaged into a temporary database at the latest version, and its rows are added in one transaction: only
     /// rows whose keys are missing, and whose parents are there. A row that was deleted since comes back, because its key is
-    /// missing, so ask the person first. A row that a later migration inserts comes back, too, if the app has given it another key. Of
-    /// equal rows in a table without a primary key, one is added if no row has the same values.
+    /// missing, so ask the person first, and before they go on writing: if a new row gets the key of a lost one, the rows that
+    /// refer to the lost one come under it. A row that a later migration inserts comes back, too, if the app has given it
+    /// another key. Of equal rows in a table without a primary key, one is added if no row has the same values.
     /// Triggers do not run, and neither do steps of managers: a step that says `again:` finds rows in the old form.
     ///
     /// - Parameters:
-    ///   - setAside: the damaged file, as in ``SalvageReport/setAside``. It stays as it is.
+    ///   - setAside: the damaged file, as in ``SalvageReport/setAside``. It stays as it is. A write-ahead log beside it counts,
+    ///     also one that salvaging has left out.
     ///   - target: the app's migrations: a `SchemaMigrator`, or GRDB's `DatabaseMigrator`.
     ///   - database: the app's database, migrated to the latest version. Don't call from inside an access to it.
     ///   - progress: cancelling it stops, and changes nothing.
@@ -52,11 +54,7 @@ extension DatabaseFile {
                 remedy: "Migrate it first. Nothing was changed.")
         }
         let file = try DamagedFile(at: setAside)
-        guard let (damaged, version, schema) = try readDamaged(file, at: setAside, migrations, interrupter)
-        else {
-            throw refusal(
-                .misuse, setAside, "is not damaged", "Pass a file that salvaging has set aside.")
-        }
+        let (damaged, version, schema) = try readSetAside(file, at: setAside, migrations, interrupter)
         let build = SalvageBuild(
             damaged: damaged, schema: schema, migrations: migrations, version: version,
             interrupter: interrupter, progress: progress, runsMigrations: true)

@@ -10,7 +10,32 @@ extension DatabaseFile {
     /// - Returns: nil if it is not damaged.
     func readDamaged(
         _ file: DamagedFile, at place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter
-    ) throws -> (DamagedDatabase, SchemaHistory.Entry, OwnSchema)? {
+    ) throws -> FoundStructure? {
+        try read(file, at: place, migrations, interrupter) { try journalsOfDamaged(place, $0, interrupter) }
+    }
+
+    /// Reads the structure of a file that was set aside, of which only rows are wanted that the database lacks.
+    ///
+    /// It need not be damaged any more: SQLite may read now what it could not. And a log counts that was left out because the file is
+    /// intact without it: damage may have been committed together with rows.
+    func readSetAside(
+        _ file: DamagedFile, at place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter
+    ) throws -> FoundStructure {
+        guard
+            let found = try read(
+                file, at: place, migrations, interrupter,
+                choosing: { all in [all] + Self.fewer(than: all) })
+        else { throw nothingToRead(place) }
+        return found
+    }
+
+    typealias FoundStructure = (damaged: DamagedDatabase, version: SchemaHistory.Entry, schema: OwnSchema)
+
+    /// - Parameter choose: returns the sets of journals that the file may have, the likeliest first; none if it is not damaged.
+    private func read(
+        _ file: DamagedFile, at place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter,
+        choosing choose: (Set<JournalKind>) throws -> [Set<JournalKind>]
+    ) throws -> FoundStructure? {
         guard file.size > 0 || DatabasePlace.hasLog(place) else {
             throw refusal(
                 .misuse, place, "is empty, so there is nothing to salvage", "Open it instead.")
@@ -19,7 +44,7 @@ extension DatabaseFile {
         let (journals, isCut) = try journals(of: place, file)
         var own = [Set(journals.keys)]
         // SQLite takes an empty file for a new database, and removes its journals.
-        if file.size > 0 { own = try journalsOfDamaged(place, own[0], interrupter) }
+        if file.size > 0 { own = try choose(own[0]) }
         if own.isEmpty { return nil }
         let choices = own.map { own in JournalPages.joining(journals.filter { own.contains($0.key) }) }
         guard let found = try DamagedDatabase.read(file, withOneOf: choices, interrupter) else {
@@ -69,17 +94,23 @@ extension DatabaseFile {
     /// Finds out which journals can belong to a damaged database.
     ///
     /// A database that is intact without a journal, and damaged with it, mostly never had it: it is that of another database, or
-    /// an older one. Pages do not tell it from a journal in which damage was committed, so the report does.
+    /// an older one. Pages do not tell it from a journal in which damage was committed, so the report does; see
+    /// ``readSetAside(_:at:_:_:)``.
     ///
     /// - Returns: the possible sets of journals, the largest first; none if the database is intact with all of them.
     private func journalsOfDamaged(
         _ place: URL, _ all: Set<JournalKind>, _ interrupter: Interrupter
     ) throws -> [Set<JournalKind>] {
         if try isIntact(place, with: all, interrupter) { return [] }
-        let fewer = Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
-            .sorted { ($0.count, $0.contains(.log) ? 1 : 0) > ($1.count, $1.contains(.log) ? 1 : 0) }
+        let fewer = Self.fewer(than: all)
         if let own = try fewer.first(where: { try isIntact(place, with: $0, interrupter) }) { return [own] }
         return [all] + fewer
+    }
+
+    /// Returns the sets of journals that lack some, the largest first.
+    private static func fewer(than all: Set<JournalKind>) -> [Set<JournalKind>] {
+        Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
+            .sorted { ($0.count, $0.contains(.log) ? 1 : 0) > ($1.count, $1.contains(.log) ? 1 : 0) }
     }
 
     /// Asks SQLite about a copy of a database with some of its journals.
