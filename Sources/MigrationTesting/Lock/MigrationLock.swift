@@ -16,7 +16,8 @@ import SchemaMigrations
 /// try lock.verify(migrator)    // always
 /// ```
 ///
-/// The file does not depend on the day, and neither on how GRDB quotes and spaces the statements of its schema builder.
+/// The file does not depend on the day, so arguments with a date are parameters in it, and neither on how GRDB quotes and
+/// spaces the statements of its schema builder.
 /// Statements that a migration runs only where there are rows are in it as they are for generated rows, without their
 /// arguments. If Swift reads rows, the file has what is read (`reads:`), and a digest of each table that the migration
 /// changes over generated rows (`leaves:`), among them rows with the values that the migration names.

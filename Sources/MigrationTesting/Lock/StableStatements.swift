@@ -5,7 +5,8 @@ import SchemaMigrations
 /// The statements of a migration as lines that are the same in each run.
 ///
 /// Values that differ between two runs, or that name the time at which the migration runs, are parameters. It makes no
-/// difference whether they are arguments, or whether the migration writes them into its SQL.
+/// difference whether they are arguments, or whether the migration writes them into its SQL. So are all arguments with a date: a
+/// day alone does not show whether the code says it, or today's clock.
 struct StableStatements {
     /// The time of the runs.
     let time: Date
@@ -14,13 +15,15 @@ struct StableStatements {
     func lines(of statements: [TracedStatement], again: [TracedStatement]) -> [String] {
         statements.enumerated().map { index, statement in
             let other = index < again.count ? again[index] : nil
-            let isStable =
-                other?.expanded == statement.expanded && !PresentTime.isArgument(of: statement, now: time)
+            let isStable = other?.expanded == statement.expanded
+            let own = isStable ? Set(NormalSQL(statement.sql).tokens) : []
             let normal = NormalSQL(isStable ? statement.expanded : statement.sql)
             let second = other.map { NormalSQL(isStable ? $0.expanded : $0.sql) }
             let isComparable = second?.tokens.count == normal.tokens.count
             return normal.replacingLiterals { index, literal in
                 !isComparable || second?.tokens[index].text != literal || isNow(literal)
+                    || isStable && !own.contains(normal.tokens[index])
+                        && PresentTime.mayBeArgument(literal, now: time)
             }.text
         }
     }

@@ -22,6 +22,14 @@ enum PresentTime {
         return days.contains { text.contains($0) } || Double(text).map { isNamed(by: $0, now: now) } == true
     }
 
+    /// Returns whether an argument may be the time of a test: a text with a date, or a number about now.
+    ///
+    /// The answer about a text does not depend on the day.
+    static func mayBeArgument(_ literal: String, now: Date) -> Bool {
+        let text = SQLName(token: literal).text
+        return text.contains(/\d{4}-\d\d-\d\d/) || Double(text).map { isNamed(by: $0, now: now) } == true
+    }
+
     /// Returns whether a statement has the time at which it ran, as an argument or in its text.
     static func isWritten(by statement: TracedStatement) -> Bool {
         isArgument(of: statement)
@@ -29,13 +37,13 @@ enum PresentTime {
     }
 
     /// Returns whether an argument of a statement is about now.
-    static func isArgument(of statement: TracedStatement, now: Date = Date()) -> Bool {
+    private static func isArgument(of statement: TracedStatement) -> Bool {
         guard statement.sql != statement.expanded else { return false }
         let own = Set(tokens(of: statement.sql))
         return tokens(of: statement.expanded).contains { token in
             guard !own.contains(token) else { return false }
             let isText = token.hasPrefix("'") || token.first?.isNumber == true
-            return isText && isNamed(by: SQLName(token: token).text, now: now)
+            return isText && isNamed(by: SQLName(token: token).text)
         }
     }
 

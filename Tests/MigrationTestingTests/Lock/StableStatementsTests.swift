@@ -58,6 +58,22 @@ struct StableStatementsTests {
         #expect(lines == ["UPDATE a SET value = '\(today)' WHERE id <> - 1.5 || 2"])
     }
 
+    @Test("have no argument with a date, whatever day it is, and all others")
+    func dateArguments() throws {
+        let today = Date().formatted(.iso8601.year().month().day())
+        for date in [today, "2019-03-01", "2099-12-31 12:00:00.000"] {
+            let lines = try lines { db in
+                try db.execute(sql: "INSERT INTO a(id, value) VALUES (?, ?)", arguments: [7, date])
+                try db.execute(sql: "UPDATE a SET value = ? WHERE id = 7", arguments: ["2019-03"])
+            }
+            #expect(
+                lines == [
+                    "INSERT INTO a (id, value) VALUES (7, ?)", "UPDATE a SET value = '2019-03' WHERE id = 7",
+                ])
+            try FileManager.default.removeItem(at: lock.url)
+        }
+    }
+
     @Test("have no values of rows, and one line for lists of any length")
     func rows() throws {
         let lines = try lines { db in
