@@ -36,7 +36,7 @@ struct DeferredDatabaseStep: BatchWork {
         try waitWhileBusy(upTo: batch.patience) {
             var result = (BatchOutcome.endedElsewhere, Duration.zero)
             try place.database.unsafeReentrantWrite { db in
-                guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
+                try SQLiteStore.refuseTransactions(on: db, place.name)
                 // The next batch would take what the body attaches for the app's.
                 let attached = try AttachedDatabases(db)
                 defer { attached.detachOthers(db) }

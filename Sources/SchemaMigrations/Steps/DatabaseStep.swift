@@ -16,7 +16,7 @@ struct DatabaseStep: TransactionWork {
 
     func perform(_ context: MigrationContext, settlement: Settlement) throws {
         try place.database.unsafeReentrantWrite { db in
-            guard !db.isInsideTransaction else { throw SQLiteStore.insideTransaction(place.name) }
+            try SQLiteStore.refuseTransactions(on: db, place.name)
             try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
                 try db.setForeignKeys(foreignKeys)
                 do {

@@ -61,10 +61,16 @@ package struct SQLiteStore: RecordStorage {
         try read(manager, waitingUpTo: .defaultBusyTimeout)
     }
 
-    func read(_ manager: String, waitingUpTo limit: Duration) throws -> StoreState {
+    /// - Parameter check: called on the connection first.
+    func read(
+        _ manager: String, waitingUpTo limit: Duration, _ check: (Database) throws -> Void = { _ in }
+    ) throws -> StoreState {
         try StoreAccess.read.of(name) {
             try waitWhileBusy(upTo: limit) {
-                try database.unsafeReentrantRead { try knownTable($0).state(of: manager) }
+                try database.unsafeReentrantRead { db in
+                    try check(db)
+                    return try knownTable(db).state(of: manager)
+                }
             }
         }
     }
@@ -77,7 +83,7 @@ package struct SQLiteStore: RecordStorage {
             // Outside the access to the database, so that the app can use its connection meanwhile.
             try waitWhileBusy(upTo: limit) {
                 try database.unsafeReentrantWrite { db in
-                    guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
+                    try Self.refuseTransactions(on: db, name)
                     try db.withDurableCommits(waitingUpTo: .zero) {
                         // A commit that waits for a reader keeps new ones out (lockingv3.html, 4.1).
                         let longest = min(limit, .milliseconds(250))
@@ -163,7 +169,7 @@ package struct SQLiteStore: RecordStorage {
     package func setAside(replacingWith state: StoreState) throws {
         try StoreAccess.write.of(name) {
             try database.unsafeReentrantWrite { db in
-                guard !db.isInsideTransaction else { throw Self.insideTransaction(name) }
+                try Self.refuseTransactions(on: db, name)
                 try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
                     try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
                         try RecordWriter(db).setAside(replacingWith: state)
@@ -243,8 +249,10 @@ extension SQLiteStore {
         }
     }
 
-    package static func insideTransaction(_ name: String) -> MigrationError {
-        MigrationError(
+    /// Throws if a connection is inside a transaction of the app's, which sees nothing that others commit.
+    package static func refuseTransactions(on db: Database, _ name: String) throws {
+        guard db.isInsideTransaction else { return }
+        throw MigrationError(
             .misuse,
             Diagnostic(
                 at: .store(name), "is migrated from inside one of its own transactions",

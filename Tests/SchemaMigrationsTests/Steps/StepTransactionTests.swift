@@ -71,6 +71,30 @@ struct StepTransactionTests {
         }
     }
 
+    @Test("is refused inside a transaction of the app's, also one that only reads", arguments: [false, true])
+    func insideRead(isStore: Bool) throws {
+        let pool = try DatabasePool(path: app.folder.path("pool.sqlite"))
+        let store: MigrationStore =
+            try isStore ? .database(pool) : .jsonFile(at: app.folder.file("pool.json"))
+        let log = app.log
+        // The second time, nothing is pending.
+        for _ in 1...2 {
+            let manager = try MigrationManager(
+                name: "Pool", currentVersion: "2.1", adopting: Adoption { "1.0" }, store: store)
+            manager.whenMigratingToVersion("2.0", in: pool) { _ in log.add("in the pool") }
+            manager.whenMigratingToVersion("2.1") { log.add("closure") }
+            let error = try #require(throws: MigrationError.self) {
+                try pool.read { _ in try manager.migrate() }
+            }
+            #expect(error.code == .misuse)
+            #expect(
+                error.description.contains(
+                    "pool.sqlite: is migrated from inside one of its own transactions"), "\(error)")
+            try manager.migrate()
+        }
+        #expect(log.lines == ["in the pool", "closure"])
+    }
+
     @Test("leaves nothing attached for the next step")
     func detached() throws {
         let archive = try app.folder.queue("archive.sqlite")
