@@ -92,6 +92,40 @@ struct CompatibilityTests {
         #expect(found.contains { $0.contains(reason) }, "\(found)")
     }
 
+    @Test(
+        "rejects what an older app loses where its rows replace others, by whichever constraint",
+        arguments: [
+            "id INTEGER PRIMARY KEY ON CONFLICT REPLACE, isbn TEXT",
+            "id INTEGER PRIMARY KEY, isbn TEXT CONSTRAINT once UNIQUE ON CONFLICT REPLACE",
+            "id INTEGER PRIMARY KEY, isbn TEXT, UNIQUE (isbn) ON CONFLICT REPLACE",
+        ])
+    func replaced(columns: String) throws {
+        let review = try ReviewedMigrations(
+            """
+            -- migrations: compatible
+            ALTER TABLE book ADD COLUMN rating INTEGER;
+            CREATE TABLE tag(book INTEGER REFERENCES book ON DELETE CASCADE, word TEXT);
+            """, after: "CREATE TABLE book(\(columns))")
+        let found = review.findings.filter { $0.hasSuffix("[not-compatible]") }
+        for part in [
+            "column `rating` of table `book` loses its value where an older app replaces the row",
+            "foreign key `book` of table `tag` loses rows, or what they refer to",
+        ] {
+            #expect(found.contains { $0.contains(part) }, "\(review.findings)")
+        }
+    }
+
+    @Test("accepts additions to a table that gives nulls a default")
+    func replacedNulls() throws {
+        let review = try ReviewedMigrations(
+            "-- migrations: compatible\nALTER TABLE book ADD COLUMN rating INTEGER",
+            after: """
+                CREATE TABLE book(
+                    id TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (hex(randomblob(16))), isbn TEXT UNIQUE)
+                """)
+        #expect(review.findings.filter { $0.hasSuffix("[not-compatible]") } == [])
+    }
+
     @Test("believes nothing about rows that a table without its NOT NULL default would refuse")
     func rebuilt() throws {
         let found = try problems(

@@ -12,6 +12,8 @@ package struct CompatibleSchemas {
 
     private let old: [SQLName: TableLayout]
     private let new: [SQLName: TableLayout]
+    /// The tables in which a row that an older app inserts may take the place of another one.
+    private var replacing: Set<SQLName> = []
 
     /// Compares the schemas of two databases.
     package init(from before: Database, to after: Database) throws {
@@ -32,9 +34,13 @@ package struct CompatibleSchemas {
                 judge(object)
                 continue
             }
+            let outline =
+                key.type == "table" && !earlier.isVirtual && !object.isVirtual
+                ? TableOutline(earlier, names: names) : nil
+            if outline?.replacesRows == true { replacing.insert(key.name) }
             if earlier.isSame(as: object, names: names), !isReordered(key) { continue }
-            if key.type == "table", !earlier.isVirtual, !object.isVirtual {
-                compare(TableOutline(earlier, names: names), TableOutline(object, names: names))
+            if let outline {
+                compare(outline, TableOutline(object, names: names))
             } else {
                 problems.append("\(key.title) is different")
             }
@@ -94,6 +100,11 @@ package struct CompatibleSchemas {
         }
         for column in new.columns where old.column(column.name) == nil {
             judge(column, in: table)
+            if old.replacesRows {
+                problems.append(
+                    "column \(column.name.text.quoted) of \(table) loses its value where an older app replaces the row, as ON CONFLICT REPLACE says"
+                )
+            }
         }
     }
 
@@ -165,6 +176,11 @@ package struct CompatibleSchemas {
             && key.parentColumns.allSatisfy { parent?.column(named: $0)?.isRowID == true }
         let title =
             "foreign key \(key.columns.map(\.text.quoted).joined(separator: ", ")) of table \(table.name.text.quoted)"
+        if replacing.contains(key.parent) {
+            problems.append(
+                "\(title) loses rows, or what they refer to, where an older app replaces a row of table \(key.parent.text.quoted), as ON CONFLICT REPLACE says"
+            )
+        }
         if !isHandled("ON DELETE") {
             problems.append(
                 "\(title) keeps an older app from deleting rows of table \(key.parent.text.quoted): it needs ON DELETE \(remedy)"

@@ -100,6 +100,16 @@ struct TableOutline {
             || constraints.contains { $0.contains(Array("autoincrement".utf8)) }
     }
 
+    /// True if a new row can take the place of others, whatever statement inserts it (lang_conflict.html).
+    var replacesRows: Bool {
+        let own = columns.flatMap { column in
+            ["PRIMARY", "UNIQUE"].flatMap { column.constraints[$0] ?? [] }
+        }
+        let keys = ["primary", "unique"].map { Array($0.utf8) }
+        let others = constraints.filter { constraint in keys.contains(where: constraint.contains) }
+        return (own + others).contains { $0.contains(Array("replace".utf8)) }
+    }
+
     /// Returns whether two tables differ in nothing but the order of their columns.
     func isSame(as other: TableOutline) -> Bool {
         hasSameConstraints(as: other) && columns.count == other.columns.count
