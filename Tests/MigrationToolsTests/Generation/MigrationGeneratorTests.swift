@@ -573,6 +573,28 @@ struct MigrationGeneratorTests {
                 """)
     }
 
+    @Test("keeps the settings of a full-text table, up and down")
+    func fullTextSettings() throws {
+        let settings = "INSERT INTO search(search, rank) VALUES ('rank', 'bm25(10.0)');"
+        let generator = try generator(
+            "CREATE VIRTUAL TABLE search USING fts5(title); \(settings)",
+            "CREATE VIRTUAL TABLE search USING fts5(title, body)")
+        for (sql, columns) in [(generator.sql, "title, body"), (generator.downSQL, "title")] {
+            #expect(
+                sql == """
+                    -- Rebuild search: its definition changes.
+                    CREATE VIRTUAL TABLE search_new USING fts5(\(columns));
+                    INSERT INTO search_new(rowid, title) SELECT rowid, title FROM search;
+                    DROP TABLE search;
+                    ALTER TABLE search_new RENAME TO search;
+
+                    \(settings)
+
+                    """)
+        }
+        #expect(try generator.check(goingBack: true) { _ in }.rows == 0)
+    }
+
     @Test("indexes a generated column again whose expression changes")
     func indexedExpression() throws {
         func note(_ expression: String) -> String {

@@ -29,14 +29,16 @@ extension FullTextTable {
     }
 
     /// Returns the statements that give the table the settings that it has (fts5.html, 6), which its definition does not name.
-    func settings(_ db: Database) throws -> [String] {
+    ///
+    /// - Parameter spelling: how the statements name the table.
+    func settings(_ db: Database, _ spelling: (SQLName) -> String = \.sql) throws -> [String] {
         let table = SQLName("\(name)_config")
         guard isFTS5, try db.tableExists(table.text) else { return [] }
         return try Row.fetchAll(db, sql: "SELECT k, v FROM \(table.inMain) WHERE k <> 'version' ORDER BY k")
             .map {
                 let values = $0.databaseValues.map { StoredValue($0).sql }
-                return
-                    "INSERT INTO \(name.sql)(\(name.sql), rank) VALUES (\(values.joined(separator: ", ")));"
+                let table = spelling(name)
+                return "INSERT INTO \(table)(\(table), rank) VALUES (\(values.joined(separator: ", ")));"
             }
     }
 

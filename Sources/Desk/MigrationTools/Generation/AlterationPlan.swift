@@ -241,13 +241,23 @@ struct AlterationPlan {
                     table: object.name, oldName: earlier.name, temporaryName: temporary,
                     sql: sql.text(replacing: name.map { [$0: temporary.plain] } ?? [:]), copies: copies,
                     rowID: nil, keepsSequence: false, reasons: ["its definition changes"])))
+        configure(earlier, object)
         summary.append("~ \(object.title), rebuilt: its definition changes")
         moved.insert(object.name)
+    }
+
+    /// Gives a full-text table that is made again the settings that it had.
+    private mutating func configure(_ earlier: SchemaObject, _ object: SchemaObject) {
+        guard FullTextTable(object)?.isFTS5 == true, let settings = old.settings[earlier.name],
+            !settings.isEmpty
+        else { return }
+        tableChanges.append(.configure(settings))
     }
 
     /// Drops a table whose contents are elsewhere, or not wanted, and creates it again.
     private mutating func recreate(_ earlier: SchemaObject, _ object: SchemaObject) {
         tableChanges += [.drop(earlier), .create(object)]
+        configure(earlier, object)
         summary.append("~ \(object.title), created again")
         moved.insert(object.name)
         created.insert(object.name)

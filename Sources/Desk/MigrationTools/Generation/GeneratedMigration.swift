@@ -37,7 +37,7 @@ package struct GeneratedMigration: Sendable {
         let names = old.names.union(wanted.names)
         var merge = SchemaMerge(old, wanted, losses, names: names, dropping: drops)
         try merge.settle()
-        result = SchemaDescription(merge.objects, names: names, old.configuration)
+        result = SchemaDescription(merge.objects, names: names, like: old)
         questions = merge.questions
         tightened = merge.tightened
         var plan = AlterationPlan(from: old, to: result, names: names)

@@ -38,6 +38,7 @@ package struct GeneratedSQL: Sendable {
             ("proposal", ["-- To keep the values: \(statement.inOneLine)"])
         case .reindex(let table):
             ("reindex", ["INSERT INTO \(table.plain)(\(table.plain)) VALUES ('rebuild');"])
+        case .configure(let statements): ("", statements)
         case .rebuild(let rebuild): ("", lines(of: rebuild))
         case .redefine(let object, let reasons, let isFilled):
             (

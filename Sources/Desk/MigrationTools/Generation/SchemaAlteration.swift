@@ -21,6 +21,8 @@ package enum SchemaAlteration: Sendable {
     case proposal(String)
     /// Indexes the texts of another table again.
     case reindex(SQLName)
+    /// Gives a full-text table the settings that it had, by these statements.
+    case configure([String])
 }
 
 /// A table that is created again under another name, filled, and put in the place of the old one.

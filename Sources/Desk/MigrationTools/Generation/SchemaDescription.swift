@@ -9,6 +9,8 @@ package struct SchemaDescription: Sendable {
     let names: Set<SQLName>
     /// How to open a database in which the schema can be made.
     let configuration: Configuration
+    /// For full-text tables, the statements that give them their settings, which no definition names.
+    let settings: [SQLName: [String]]
 
     /// Reads the schema of a database.
     package init(_ db: Database) throws {
@@ -21,12 +23,15 @@ package struct SchemaDescription: Sendable {
                     db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main')", arguments: [object.name]))
         }
         self.names = names
+        settings = try objects.compactMap(FullTextTable.init).reduce(into: [:]) { settings, table in
+            settings[table.name] = try table.settings(db, \.plain)
+        }
     }
 
-    /// Creates a description of some objects.
-    init(_ objects: [SchemaObject], names: Set<SQLName>, _ configuration: Configuration) {
+    /// Creates a description of some objects, in a database that another one describes.
+    init(_ objects: [SchemaObject], names: Set<SQLName>, like other: SchemaDescription) {
         self.objects = objects
-        self.configuration = configuration
+        (configuration, settings) = (other.configuration, other.settings)
         self.names = names
     }
 

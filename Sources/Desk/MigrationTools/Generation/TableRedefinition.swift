@@ -82,6 +82,6 @@ extension SchemaDescription {
     /// Returns the schema with other definitions of some tables.
     func replacing(_ tables: [SchemaObject]) -> SchemaDescription {
         let tables = Dictionary(tables.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
-        return SchemaDescription(objects.map { tables[$0.key] ?? $0 }, names: names, configuration)
+        return SchemaDescription(objects.map { tables[$0.key] ?? $0 }, names: names, like: self)
     }
 }
