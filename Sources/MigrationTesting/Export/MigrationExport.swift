@@ -19,7 +19,8 @@ import TextOutput
 ///
 /// Each migration becomes a file with the statements that it runs. What reads rows, or runs other statements over other
 /// rows, stays in Swift: ``description`` is the code that takes its place, with the reason. A migration whose Swift code
-/// does something beside its statements, such as deleting a file, cannot be recognized; look for those.
+/// does something beside its statements, such as deleting a file, cannot be recognized, and neither can an `if` that asks whether
+/// there is a table or a column, such as one that no migration makes; look for those.
 ///
 /// The files are verified: each runs beside its migration, over generated rows, and so do all of them on a new database and on
 /// old ones; every value has to be the same. In existing databases the files count as applied, by the identifiers in `grdb_migrations`.

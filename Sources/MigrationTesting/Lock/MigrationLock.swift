@@ -23,7 +23,7 @@ import SchemaMigrations
 /// changes over generated rows (`leaves:`), among them rows with the values that the migration names.
 ///
 /// A line `unprotected:` says which edits go unnoticed, such as those of an `if` that no generated row satisfies: test
-/// these with rows of your own.
+/// these with rows of your own. It does not mark an `if` that asks whether there is a table or a column.
 public struct MigrationLock: Sendable {
     /// The migrations that a recording writes.
     public enum Recording: Sendable {
