@@ -79,7 +79,9 @@ final class LaunchPlan: Sendable {
         var pending: [PendingStep] = []
         var held: [PendingStep] = []
         for (index, place) in places.enumerated() {
-            let here = place.pending(at: index)
+            // A closure outside databases may open any of them.
+            let here = place.pending(
+                at: index, reached: index > 0 ? place.reached : places.compactMap(\.reached).max())
             if place.launch.isDowngrade {
                 pending += here.filter { !$0.schema.undo.isEmpty }
                 held += here.filter { $0.isAwaited(request) }

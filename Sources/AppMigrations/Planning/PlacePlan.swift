@@ -135,8 +135,18 @@ extension LaunchPlan.PlacePlan {
         }
     }
 
+    /// The highest version of which work has been done here: by steps, or by a schema step, whether its launch was completed or not.
+    var reached: AppVersion? {
+        let schemas = zip(steps.schemaSteps, state.pending).lazy.filter { $1.hasBegun }.map(\.0.version)
+        return [state.record?.reached, schemas.max()].compactMap(\.self).max()
+    }
+
     /// The work that is pending in this place, whatever the target.
-    func pending(at index: Int) -> [LaunchPlan.PendingStep] {
+    ///
+    /// - Parameter reached: the version below which a step is out of order.
+    func pending(
+        at index: Int, reached: @autoclosure () -> AppVersion?
+    ) -> [LaunchPlan.PendingStep] {
         var pending: [LaunchPlan.PendingStep] = []
         for (step, schema) in zip(steps.schemaSteps, state.pending) where !schema.isEmpty {
             pending.append(.init(step: step, place: index, isOutOfOrder: false, schema: schema))
@@ -145,7 +155,7 @@ extension LaunchPlan.PlacePlan {
         guard let record else {
             return pending + steps.closures.map { .init(step: $0, place: index, isOutOfOrder: false) }
         }
-        lazy var reached = state.record?.reached
+        lazy var highest = reached()
         let plan = MigrationPlan(
             known: steps.closures, by: { $0.version }, floor: record.start,
             isSettled: { record[$0.id]?.isSettled == true && !reopened.contains($0.id) },
@@ -154,7 +164,7 @@ extension LaunchPlan.PlacePlan {
         for step in plan.pending {
             let isOnly = step.onFreshInstall == .only
             if isOnly, !record.isOwed(step.id) { continue }
-            let isOutOfOrder = !isOnly && reached.map { step.version < $0 } ?? false
+            let isOutOfOrder = !isOnly && highest.map { step.version < $0 } ?? false
             pending.append(.init(step: step, place: index, isOutOfOrder: isOutOfOrder))
         }
         return pending

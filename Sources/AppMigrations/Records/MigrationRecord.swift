@@ -169,7 +169,7 @@ extension MigrationRecord {
         for (id, state) in work where id.kind == .versionChange && isOver(state) { work[id] = nil }
     }
 
-    /// The highest version that this record knows to be done: a pending step below it is out of order.
+    /// The highest version that this record knows to be done.
     package var reached: AppVersion? {
         let settled = work.lazy.filter { $0.key.isStep && $0.value.isSettled }.map(\.key.version)
         return [settled.max(), completed].compactMap(\.self).max()

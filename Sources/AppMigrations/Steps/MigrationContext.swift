@@ -30,8 +30,8 @@ public struct MigrationContext: Sendable {
     /// count, because the step could tidy up.
     public let attempt: Int
 
-    /// A Boolean value that indicates whether a later step has run already, because this one was added to the
-    /// app afterwards.
+    /// A Boolean value that indicates whether a later step, or a later schema step, has run already, because this one was added
+    /// to the app afterwards.
     ///
     /// Databases may then have a later schema than that of the step's version.
     public let isOutOfOrder: Bool

@@ -40,6 +40,38 @@ struct BridgeTests {
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
+    @Test("a late step is out of order once a later schema step has begun, though its launch was not completed")
+    func lateStep() throws {
+        try app.launch("1.2")
+        let database = try app.open()
+        let schema = try app.schema()
+        var found: [AppVersion: Bool] = [:]
+        func launch(_ version: String, isHotfix: Bool) throws {
+            let manager = try app.manager(version)
+            manager.whenMigratingToVersion("1.2", migrate: schema, upTo: 12, in: database)
+            if isHotfix {
+                let isOutOfOrder = Locked(false)
+                manager.whenMigratingToVersion("1.2.1", in: database) { _, context in
+                    isOutOfOrder.withLock { $0 = context.isOutOfOrder }
+                }
+                manager.whenMigratingToVersion("1.2.2") { context in
+                    found["1.2.1"] = isOutOfOrder.withLock { $0 }
+                    found["1.2.2"] = context.isOutOfOrder
+                }
+            }
+            manager.whenMigratingToVersion("2.0", migrate: schema, upTo: 20, in: database)
+            manager.whenMigratingToVersion("2.0") { context in
+                if !isHotfix { throw CocoaError(.fileNoSuchFile) }
+                found["2.0"] = context.isOutOfOrder
+            }
+            try manager.migrate()
+        }
+        #expect(throws: MigrationError.self) { try launch("2.0", isHotfix: false) }
+        #expect(try app.columns().contains("year"))
+        try launch("2.0.1", isHotfix: true)
+        #expect(found == ["1.2.1": true, "1.2.2": true, "2.0": false])
+    }
+
     @Test("a step of 1.2 runs after the schema step of 1.2 and before the schema step of 2.0")
     func order() throws {
         try app.launch("1.0")
