@@ -36,16 +36,17 @@ package struct BackupAttempt {
 
     /// Notes that the copy was made, before anything is changed.
     ///
-    /// - Returns: the name of the attempt's first copy.
-    func begin(by app: AppVersion?) throws -> String {
-        var first = copy
+    /// - Returns: the name of the attempt's first copy, and true if the launches since then have failed: then it is the database as
+    ///   it was before the update, and this copy is not.
+    func begin(by app: AppVersion?) throws -> (first: String, goesOn: Bool) {
+        var (first, goesOn) = (copy, false)
         if let note, !note.isFinished || note.app != nil && note.app == app?.description,
             FileManager.default.fileExists(atPath: copies.appendingPathComponent(note.first).path)
         {
-            first = note.first
+            (first, goesOn) = (note.first, !note.isFinished)
         }
         try write(Note(first: first, app: app?.description))
-        return first
+        return (first, goesOn)
     }
 
     /// Notes that everything was migrated.

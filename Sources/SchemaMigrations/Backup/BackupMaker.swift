@@ -20,7 +20,7 @@ package struct BackupMaker {
     /// It reads the database through a second connection, because SQLite makes no copy inside a write
     /// transaction.
     ///
-    /// - Returns: the copy, or nil if there is nothing to copy: the database is empty, or in memory, as in previews and tests.
+    /// - Returns: the copy, or that of the first launch since the last one that succeeded; nil if there is nothing to copy: the database is empty, or in memory, as in previews and tests.
     package func copy(_ db: Database) throws -> URL? {
         guard try db.hasTable(SQLName(OwnTables.ledger)) || Ledger.hasOtherTables(db) else { return nil }
         let path =
@@ -32,10 +32,9 @@ package struct BackupMaker {
             removeUnfinishedCopies(of: file)
             try checkSpace(for: file)
             let copy = try write(file, with: db.configuration)
-            let attempt = BackupAttempt(of: copy)
-            let first = try attempt?.begin(by: app)
-            prune(copiesOf: file, except: Set([copy.lastPathComponent, first].compactMap(\.self)))
-            return copy
+            guard let attempt = try BackupAttempt(of: copy)?.begin(by: app) else { return copy }
+            prune(copiesOf: file, except: [copy.lastPathComponent, attempt.first])
+            return attempt.goesOn ? folder.appendingPathComponent(attempt.first) : copy
         } catch let error as MigrationError {
             throw error
         } catch {
