@@ -128,9 +128,11 @@ public struct Adoption {
             do {
                 return AdoptionAnswer(version: try file.existsInItsFolder() ? version : nil, isBound: true)
             } catch let error as POSIXError {
+                let obstacle = Obstacle(error)
                 throw MigrationError(
-                    .undecided, "Cannot tell whether \(url.path) exists: \(error.reason).",
-                    remedy: "Nothing was run. Make its folder readable, and launch again.",
+                    obstacle?.code ?? .undecided, "Cannot tell whether \(url.path) exists: \(error.reason).",
+                    remedy: obstacle?.remedy
+                        ?? "Nothing was run. Make its folder readable, and launch again.",
                     underlyingError: error)
             }
         }

@@ -30,7 +30,8 @@ extension Adoption {
                 }
             } catch let error as DatabaseError {
                 throw MigrationError(
-                    .undecided, "Cannot tell whether the database has tables: \(error.quotation).",
+                    Obstacle(error)?.code ?? .undecided,
+                    "Cannot tell whether the database has tables: \(error.quotation).",
                     remedy:
                         "Nothing was run. \(error.remedy ?? "Check that the file can be read, and launch again.")",
                     underlyingError: error)

@@ -87,6 +87,23 @@ struct DatabaseObstacleTests {
         }
     }
 
+    @Test("A suspended database leaves an adoption for later, which is not undecided")
+    func suspendedAdoption() throws {
+        try Self.suspension.withLock {
+            func migrate() throws -> MigrationReport {
+                try MigrationManager(
+                    name: "Settings", currentVersion: "2.0",
+                    adopting: .databaseHasTables(database, means: "1.0"),
+                    store: .jsonFile(at: app.folder.file("settings.json"))
+                ).migrate()
+            }
+            let error = try suspended { try #require(throws: MigrationError.self) { try migrate() } }
+            #expect(error.code == .suspended, "\(error)")
+            #expect(error.message.hasPrefix("Cannot tell whether the database has tables: "), "\(error)")
+            #expect(try migrate().launch == .adoption(from: "1.0"))
+        }
+    }
+
     @Test("A suspended database stops a step, which is not counted as failed")
     func suspendedStep() throws {
         try Self.suspension.withLock {
