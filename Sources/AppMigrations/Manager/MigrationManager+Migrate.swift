@@ -35,8 +35,8 @@ extension MigrationManager {
     /// let report = try await manager.migrate()
     /// ```
     ///
-    /// Plain steps run on the calling actor. Everything else, above all input and output, runs elsewhere, so that
-    /// the actor is never blocked. Cancelling the task stops the run as cancelling ``progress`` does, and leaves
+    /// Plain steps, the conditions of `again:` and `adopting:` run on the calling actor, which ``Adoption/fileExists(_:means:)`` and
+    /// its like keep waiting for a file. Everything else, above all input and output, runs elsewhere. Cancelling the task stops the run as cancelling ``progress`` does, and leaves
     /// the manager usable.
     ///
     /// - Note: At the top level of a `main.swift`, Swift calls the synchronous form, even after `await`. Put the call into

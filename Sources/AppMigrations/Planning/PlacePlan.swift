@@ -99,6 +99,12 @@ extension LaunchPlan {
         /// Throws if the data is older than what the app can migrate.
         private func checkSupport(_ request: LaunchRequest) throws {
             guard let oldest = request.oldestSupported, let from = launch.upgradedVersion else { return }
+            // The launch of its version was completed without it, and the app has dropped it since.
+            let left = record?.positions.first { $0.id.version.reach < oldest && !steps.closures.has($0.id) }
+            if let left {
+                throw tooOld(
+                    "lacks \(left.id.title), which was never finished", left.id.version, oldest, request)
+            }
             // A lower version of the app that was launched for a while has not made the data older. Nor is it as old as the
             // earliest version that was launched here, if that is all that is known.
             var versions = [from, record?.completed, record?.start]
@@ -110,9 +116,15 @@ extension LaunchPlan {
             guard let version = versions.compactMap(\.self).max(), version.reach < oldest,
                 version != .zero
             else { return }
-            throw MigrationError(
+            throw tooOld("is at version \(version)", version, oldest, request)
+        }
+
+        private func tooOld(
+            _ problem: String, _ version: AppVersion, _ oldest: AppVersion, _ request: LaunchRequest
+        ) -> MigrationError {
+            MigrationError(
                 .tooOld,
-                "the data of \(steps.name) is at version \(version); the oldest that can be migrated is \(oldest)",
+                "the data of \(steps.name) \(problem); the oldest that can be migrated is \(oldest)",
                 remedy:
                     "Nothing was changed. Launch an app version that still migrates it first, then this one.",
                 manager: request.manager, version: version)

@@ -40,7 +40,7 @@ struct BridgeTests {
         #expect(try app.titles() == ["by 1.2", "by 2.0"])
     }
 
-    @Test("a late step is out of order once a later schema step has begun, though its launch was not completed")
+    @Test("a late step is out of order once a later schema step has begun in a launch that has failed")
     func lateStep() throws {
         try app.launch("1.2")
         let database = try app.open()
