@@ -15,6 +15,8 @@ package enum Obstacle: CaseIterable, Sendable {
     package init?(_ error: any Error) {
         let obstacle: Obstacle? =
             switch error {
+            // A cast to the protocol does not find it in an `NSError` of Apple's Foundation.
+            case let error as POSIXError: error.obstacle
             case let error as any SystemError: error.obstacle
             case is MigrationPostponed: .postponed
             case let error as CocoaError where error.code == .fileWriteOutOfSpace: .diskFull

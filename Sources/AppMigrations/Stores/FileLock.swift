@@ -19,13 +19,15 @@ import MigrationDiagnostics
 package struct FileLock: Sendable {
     private let url: URL
     private let permissions: mode_t?
+    private let isSynced: Bool
 
     /// Creates a lock in a file.
     ///
-    /// - Parameter permissions: the permissions of the file if it is created.
-    package init(at url: URL, permissions: mode_t? = nil) {
-        self.url = url
-        self.permissions = permissions
+    /// - Parameters:
+    ///   - permissions: the permissions of the file if it is created.
+    ///   - isSynced: whether a power cut leaves the file as if the process had died.
+    package init(at url: URL, permissions: mode_t? = nil, isSynced: Bool = false) {
+        (self.url, self.permissions, self.isSynced) = (url, permissions, isSynced)
     }
 
     /// Takes the lock if it is free.
@@ -52,6 +54,8 @@ package struct FileLock: Sendable {
         try? file.seek(toOffset: 0)
         try? file.write(contentsOf: contents)
         try? file.truncate(atOffset: UInt64(contents.count))
+        // What is missing altogether after a power cut was not released either.
+        if isSynced { try? DurableFile(at: url).syncContents() }
         let release = LockRelease { isEnd in
             if isEnd { try? file.truncate(atOffset: UInt64(Self.released.utf8.count)) }
             // Closing is not enough: a child that was forked meanwhile has the file open as well. The handle closes the

@@ -189,8 +189,9 @@ package struct SQLiteStore: RecordStorage {
         guard let file else { return try MemoryLocks.lock(id, manager) }
         let url = file.appendingPathExtension("\(manager.asFileName).lock")
         return try StoreAccess.write.of(name, at: url.path) {
-            // Whoever may write to the database may take its lock, as with SQLite's own files beside it.
-            try FileLock(at: url, permissions: DurableFile(at: file).permissions).take()
+            // Whoever may write to the database may take its lock, as with SQLite's own files beside it. SQLite syncs these alone:
+            // without a sync, a step could be on the disk as started, and the lock as released.
+            try FileLock(at: url, permissions: DurableFile(at: file).permissions, isSynced: true).take()
         }
     }
 }
