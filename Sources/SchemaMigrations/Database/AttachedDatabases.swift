@@ -126,15 +126,18 @@ package struct AttachedDatabases {
     package static func refusingOthers<Result>(on database: DatabaseQueue, _ body: () throws -> Result) throws
         -> Result
     {
-        try database.inDatabase { db in
-            let count = try fetchAll(db).count { $0 != "main" && $0 != "temp" }
-            _ = app_migrations_limit_attached(db.sqliteConnection, Int32(count))
-        }
+        try database.inDatabase(refuseOthers)
         do {
             return try body()
         } catch {
             throw MigrationError(ofAttaching: error) ?? error
         }
+    }
+
+    /// Lets a connection attach nothing more.
+    package static func refuseOthers(on db: Database) throws {
+        let count = try fetchAll(db).count { $0 != "main" && $0 != "temp" }
+        _ = app_migrations_limit_attached(db.sqliteConnection, Int32(count))
     }
 
     /// Runs the body while a connection can attach one database more, as `VACUUM` does for itself.
@@ -173,7 +176,7 @@ extension MigrationError {
     }
 
     /// Creates an error for a migration that attaches a database in a trial; nil if an error is not about that.
-    fileprivate init?(ofAttaching error: any Error) {
+    package init?(ofAttaching error: any Error) {
         let migration = error as? MigrationError
         guard let cause = (migration?.underlyingError ?? error) as? DatabaseError,
             cause.isAboutTooManyAttached

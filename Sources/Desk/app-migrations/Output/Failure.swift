@@ -26,6 +26,7 @@ struct Failure: Error {
         case let failure as Failure:
             self = failure
         case let error as MigrationError:
+            let error = MigrationError(ofAttaching: error) ?? error
             var diagnostic = error.diagnostic
             // What a manager cannot decide is for the app to say.
             if error.manager == nil { diagnostic.remedy = error.toolRemedy ?? diagnostic.remedy }
