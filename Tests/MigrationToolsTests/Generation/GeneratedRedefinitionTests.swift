@@ -20,6 +20,17 @@ struct GeneratedRedefinitionTests {
         }.0
     }
 
+    @Test("redefines a table also where it can be undone, which the values that fill it cannot")
+    func filledAndUndone() throws {
+        let generator = try generator(
+            "CREATE TABLE m(id INTEGER PRIMARY KEY, note TEXT)",
+            "CREATE TABLE m(id INTEGER PRIMARY KEY, note TEXT NOT NULL DEFAULT '')")
+        #expect(generator.files.map(\.redefines) == [false, true])
+        #expect(
+            generator.files.map(\.downSQL).first
+                == "-- The values stay. A file needs a statement.\nSELECT 1;\n")
+    }
+
     @Test(
         "takes the place of a rebuild for a constraint alone",
         arguments: [

@@ -573,6 +573,32 @@ struct MigrationGeneratorTests {
                 """)
     }
 
+    @Test("fills the index of a view's texts once the view is there")
+    func fullTextOfView() throws {
+        func schema(_ expression: String, _ collation: String = "") -> String {
+            """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT\(collation));
+            CREATE VIEW plain AS SELECT id, \(expression) AS body FROM note;
+            CREATE VIRTUAL TABLE search USING fts5(body, content='plain', content_rowid='id');
+            """
+        }
+        let rebuilt = "INSERT INTO search(search) VALUES ('rebuild');"
+        let table = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT);"
+        for (old, new) in [
+            (table, schema("lower(body)")), (schema("lower(body)"), schema("upper(body)")),
+            (schema("lower(body)"), schema("lower(body)", " COLLATE NOCASE")),
+        ] {
+            let generator = try generator(old, new)
+            let view = try #require(generator.sql.range(of: "CREATE VIEW plain"))
+            let index = try #require(generator.sql.range(of: rebuilt), "\(generator.sql)")
+            #expect(view.lowerBound < index.lowerBound)
+            let trial = try generator.check(goingBack: true) {
+                try $0.execute(sql: "INSERT INTO note(body) VALUES ('Ada')")
+            }
+            #expect(trial.rows == 1)
+        }
+    }
+
     @Test("keeps the settings of a full-text table, up and down")
     func fullTextSettings() throws {
         let settings = "INSERT INTO search(search, rank) VALUES ('rank', 'bm25(10.0)');"

@@ -55,8 +55,10 @@ struct AlterationPlan {
             summary.append("- \(object.title)")
         }
         changes += tableChanges
+        createDependents(["index", "view"], gone)
+        // The texts may be those of a view.
         reindex(gone)
-        createDependents(gone)
+        createDependents(["trigger"], gone)
     }
 
     private func isChanged(_ object: SchemaObject) -> Bool {
@@ -268,7 +270,9 @@ struct AlterationPlan {
         for object in result.objects {
             guard let table = FullTextTable(object), table.content == .external else { continue }
             let sql = SQLTokens(object, names: names)
-            let contents = old.objects.filter { content in
+            // A new table has no texts, and a new view may have those of an old one.
+            let views = result.objects.filter { $0.type == "view" }
+            let contents = (old.objects + views).filter { content in
                 ["table", "view"].contains(content.type) && content.name != object.name
                     && sql.tokens.contains { $0.name == content.name }
             }
@@ -323,8 +327,8 @@ struct AlterationPlan {
         return isChanged(trigger) && !goesWithTable
     }
 
-    private mutating func createDependents(_ gone: Set<SQLName>) {
-        for type in ["index", "view", "trigger"] {
+    private mutating func createDependents(_ types: [String], _ gone: Set<SQLName>) {
+        for type in types {
             for object in result.objects where object.type == type {
                 let earlier = before[object.key]
                 let isGone =

@@ -21,9 +21,13 @@ package struct GeneratedFile: Sendable {
     private static func header(_ redefines: Bool) -> String { redefines ? "-- migrations: redefine\n\n" : "" }
 
     /// Creates a file of statements.
-    init(_ body: String, down: String, suffix: String = "") {
-        (self.suffix, self.body, redefines) = (suffix, body, false)
-        (downBody, downRedefines) = (down, false)
+    ///
+    /// - Parameter isOnlyFilled: whether it does nothing but put values in the place of NULL, which none can take back.
+    init(_ body: String, down: String, isOnlyFilled: Bool = false) {
+        (suffix, self.body, redefines) = ("", body, false)
+        (downBody, downRedefines) = (
+            isOnlyFilled ? "-- The values stay. A file needs a statement.\nSELECT 1;\n" : down, false
+        )
     }
 
     /// Creates a file that redefines tables.

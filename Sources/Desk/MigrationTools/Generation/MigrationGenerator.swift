@@ -92,7 +92,8 @@ package struct MigrationGenerator {
             : [
                 GeneratedFile(
                     GeneratedSQL(changes).text,
-                    down: downSQL(renames, try GeneratedMigration(from: between, to: old, losses: .accept)))
+                    down: downSQL(renames, try GeneratedMigration(from: between, to: old, losses: .accept)),
+                    isOnlyFilled: renames.isEmpty && plan.changes.isEmpty)
             ]
         return try others + [
             GeneratedFile(
