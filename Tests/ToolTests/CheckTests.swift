@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @Suite("app-migrations check", .timed)
@@ -303,6 +304,46 @@ struct CheckTests {
 
                 """)
         #expect(run.status == 1)
+    }
+
+    @Test("reports a down migration that leaves something, or takes too much")
+    func downsThatDiffer() async throws {
+        for (down, object) in [("SELECT 1;", "table `a`"), ("DROP TABLE a;", "table `a`")] {
+            let tool = try Tool([
+                "1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "ALTER TABLE a ADD COLUMN y;",
+                "2_b.down.sql": down,
+            ])
+            let run = try await tool("check")
+            #expect(
+                run.output == """
+                    Migrations/2_b.down.sql:1: warning: After it, \(object) is not as before the migration. Undo each change, or the \
+                    migration may fail when it is applied again. [down-differs]
+                    2 migrations checked, not compared with a branch: 0 errors, 1 warning
+
+                    """)
+        }
+    }
+
+    @Test("never runs what a file attaches, which is no trial's to change")
+    func attaching() async throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);"])
+        let other = try tool.folder.queue("other.sqlite")
+        try other.execute("CREATE TABLE pref(k); INSERT INTO pref VALUES ('kept')")
+        try tool.write(
+            "ATTACH '\(tool.folder.path("other.sqlite"))' AS other;\nDELETE FROM other.pref;",
+            to: "Migrations/2_b.sql")
+        let run = try await tool("check")
+        #expect(
+            run.output.hasPrefix(
+                "Migrations/2_b.sql:1: note: It was not tried, because it attaches a database, which a trial must not change."
+            ),
+            "\(run.output)")
+        for command in ["diff --from schema.sql", "types", "snapshot write", "squash --before 2_b"] {
+            try tool.write("CREATE TABLE a(x);", to: "schema.sql")
+            let run = try await tool(command)
+            #expect(run.status != 0, "\(command): \(run.output)")
+        }
+        #expect(try other.strings("SELECT k FROM pref") == ["kept"])
     }
 
     @Test("compares files with a database")

@@ -369,8 +369,13 @@ struct ConditionTests {
             ])
         #expect(try rules(sql("coalesce(first, '') || ' ' || coalesce(last, '')"), after: first) == [])
         #expect(try rules(sql("json_array(first, last)"), after: first) == [])
+        // Who asks for a value has thought of the rows that have none, but not of their other values.
         #expect(
             try rules(sql("CASE WHEN first IS NOT NULL THEN first || coalesce(last, '') END"), after: first)
+                == ["drop-column"])
+        #expect(
+            try rules(
+                sql("CASE WHEN first IS NOT NULL THEN json_array(first, last) ELSE last END"), after: first)
                 == [])
     }
 

@@ -13,6 +13,55 @@ struct LossTests {
     }
 
     @Test(
+        "finds values that are lost where a file runs over few rows, because it reads JSON or breaks a key",
+        arguments: [
+            (
+                "UPDATE note SET meta = json_set(meta, '$.v', 2); UPDATE note SET title = NULL;",
+                ["update-without-where"]
+            ),
+            (
+                "UPDATE note SET meta = json_set(meta, '$.v', 2); UPDATE note SET title = 'n' || id;",
+                ["changed-values"]
+            ),
+            (
+                """
+                CREATE TABLE n(id INTEGER PRIMARY KEY, title TEXT, body TEXT, meta TEXT, pos INTEGER UNIQUE);
+                INSERT INTO n SELECT id, body, title, meta, pos FROM note; DROP TABLE note; ALTER TABLE n RENAME TO note;
+                UPDATE note SET meta = json_set(meta, '$.v', 2);
+                """, ["lost-values", "lost-values"]
+            ),
+            (
+                "UPDATE note SET title = 'n' || id; CREATE UNIQUE INDEX note_body ON note(body);",
+                ["changed-values", "new-unique"]
+            ),
+            ("UPDATE note SET pos = pos + 1;", ["new-unique"]),
+            (
+                "UPDATE note SET meta = json_set(meta, '$.a', title); ALTER TABLE note DROP COLUMN title;",
+                ["drop-column"]
+            ),
+        ])
+    func fewRows(sql: String, rules: [String]) throws {
+        let first =
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, body TEXT, meta TEXT, pos INTEGER UNIQUE);"
+        let findings = try findings(sql, after: first)
+        let found = findings.compactMap { $0.split(separator: "[").last?.dropLast() }.map(String.init)
+        #expect(found.sorted() == rules, "\(findings)")
+    }
+
+    @Test("tries a table of which an index reads JSON")
+    func indexedJSON() throws {
+        let first = """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, meta TEXT);
+            CREATE INDEX note_kind ON note(json_extract(meta, '$.kind'));
+            """
+        #expect(
+            try findings("CREATE UNIQUE INDEX note_title ON note(title);", after: first).contains {
+                $0.hasSuffix("[new-unique]")
+            })
+        #expect(try findings("UPDATE note SET title = title || '!';", after: first) == [])
+    }
+
+    @Test(
         "finds rows and values that no statement keeps, though one reads them",
         arguments: [
             (

@@ -3,6 +3,7 @@ package import Foundation
 package import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
+import TextOutput
 
 /// Reviews a folder of migrations, and runs them on an empty database in memory.
 ///
@@ -215,8 +216,12 @@ package struct FolderReview: Sendable {
         var run = MigrationRun(
             readable, database, synchronized: SynchronizedTables(rules?.synchronized ?? []),
             standIns: standIns)
+        var schemas: [SchemaVersion: SchemaDescription] = [:]
         for migration in migrations {
             guard let outline = outlines[migration.title] else { continue }
+            if (migration as? any SQLSource)?.hasDown == true {
+                schemas[migration.version] = try? database.read { try SchemaDescription($0) }
+            }
             findings += run.apply(migration.version, outline)
         }
         let ran = Set(run.migrator.titles.map(\.version))
@@ -225,7 +230,7 @@ package struct FolderReview: Sendable {
         guard run.failed.isEmpty, unreadable.isEmpty else { return run }
         // A migration in Swift may create an index that is missing here.
         if migrations.count == migrator.migrations.count { findings += run.unindexedForeignKeys }
-        rollBack(first, readable, database)
+        rollBack(first, readable, database, to: schemas)
         return run
     }
 
@@ -255,8 +260,11 @@ package struct FolderReview: Sendable {
     }
 
     /// Rolls back the newest migrations that are reversible.
+    ///
+    /// - Parameter schemas: the schema before each of them.
     private mutating func rollBack(
-        _ migrations: ArraySlice<any SchemaMigration>, _ migrator: SchemaMigrator, _ database: DatabaseQueue
+        _ migrations: ArraySlice<any SchemaMigration>, _ migrator: SchemaMigrator, _ database: DatabaseQueue,
+        to schemas: [SchemaVersion: SchemaDescription]
     ) {
         for migration in migrations.reversed() {
             guard let source = migration as? any SQLSource, source.hasDown else { return }
@@ -264,6 +272,16 @@ package struct FolderReview: Sendable {
             let file = "\(source.fileName.dropLast(4)).down.sql"
             do {
                 try migrator.rollback(database, to: below)
+                let others = try database.read { db in
+                    try schemas[migration.version].map { try SchemaDescription(db).differences(from: $0) }
+                }
+                // What one leaves, the ones before it leave as well.
+                if let others, !others.isEmpty {
+                    return add(
+                        .downDiffers, file,
+                        "After it, \(others.asList) \(others.count == 1 ? "is" : "are") not as before the migration. \(ReviewRule.downDiffers.remedy)"
+                    )
+                }
             } catch let error as MigrationError {
                 return add(.downDoesNotApply, file, line: error.line ?? 1, error.diagnostic.sentence)
             } catch {

@@ -7,11 +7,15 @@ struct LossReview {
     private let outline: ScriptOutline
     private let after: ReviewedSchema
     private let losses: [LossTrial.Loss]
+    private let changes: [ReviewFinding]?
 
+    /// - Parameter changes: what a comparison of values has found, where it may have missed values that are overwritten; nil where it
+    ///   has missed none.
     init(
         _ outline: ScriptOutline, to after: ReviewedSchema, _ losses: [LossTrial.Loss],
-        from before: ReviewedSchema
+        from before: ReviewedSchema, besides changes: [ReviewFinding]?
     ) {
+        self.changes = changes
         self.outline = outline
         self.after = after
         self.losses = losses
@@ -101,10 +105,32 @@ struct LossReview {
             return
         }
         explainCut(loss, table)
-        for (column, count) in loss.columns.sorted(by: { $0.key < $1.key })
-        where table.column(named: ScriptRenames(outline).column(column, of: loss.table)) == nil {
-            explain(column, count, of: loss, names)
+        for (column, count) in loss.columns.sorted(by: { $0.key < $1.key }) {
+            if let kept = table.column(named: ScriptRenames(outline).column(column, of: loss.table)) {
+                explainOverwritten(column, as: kept.name, of: loss, names)
+            } else {
+                explain(column, count, of: loss, names)
+            }
         }
+    }
+
+    /// Explains that the values of a column which stays are others.
+    private mutating func explainOverwritten(
+        _ column: SQLName, as kept: SQLName, of loss: LossTrial.Loss, _ names: Set<SQLName>
+    ) {
+        guard let changes, loss.condition == nil else { return }
+        let titles = [column, kept].map { "olumn \($0.text.quoted) of table " }
+        guard !changes.contains(where: { change in titles.contains(where: change.reason.contains) }) else {
+            return
+        }
+        let rebuild = outline.rebuilds.first { $0.table == loss.table }
+        report(
+            rebuild == nil ? .changedValues : .lostValues,
+            outline.update(of: column, in: names) ?? rebuild?.copies.first
+                ?? outline.statement(writing: names),
+            """
+            Column \(column.text.quoted) of table \(loss.table.text.quoted) loses values: two rows that exchange theirs end as before.
+            """)
     }
 
     /// Explains what is cut off of texts that stay in their column.

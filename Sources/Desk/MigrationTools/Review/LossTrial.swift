@@ -129,7 +129,7 @@ struct LossTrial {
         var failure: (any Error)?
         var chance: [SQLName: Set<Int>]?
         var first: Set<SQLName>?
-        // The kind with which fewest tables lose rows: what else is lost then, a condition leaves out.
+        // The kind with which fewest tables lose rows, and fewest columns values: what else is lost then, a condition leaves out.
         var best: (kind: GeneratedRows.Kind, losing: Set<SQLName>, losses: [Loss])?
         let literals = kinds == [.literals] ? outline.conditionLiterals : SQLLiterals(outline.script)
         for kind in kinds {
@@ -154,9 +154,12 @@ struct LossTrial {
             }
             let losing = Set(found.judgement.losses.filter { $0.rows > 0 }.map(\.table))
             first = first ?? losing
-            if best.map({ losing.count < $0.losing.count }) != false {
-                best = (kind, losing, found.judgement.losses)
+            let losses = found.judgement.losses
+            func columns(_ losses: [Loss]) -> Int { losses.reduce(0) { $0 + $1.columns.count } }
+            let isBetter = best.map {
+                (losing.count, columns(losses)) < ($0.losing.count, columns($0.losses))
             }
+            if isBetter != false { best = (kind, losing, losses) }
             judgement = (judgement ?? found.judgement).intersection(found.judgement)
             if judgement?.losses.isEmpty == true { break }
         }
@@ -270,8 +273,10 @@ struct LossTrial {
                     self, changed, only: [every], chance?.isEmpty == true ? nil : chance, nullIn: column)
                 for loss in found.judgement.losses {
                     var added = loss.without(known + losses, as: kind)
-                    // Who asks for the rest has thought of the rows in which it is null.
-                    if outline.asksForValues(of: table.columns[column]) { added.columns = [:] }
+                    // Who asks for its values has thought of the rows in which it is null. The other columns have theirs.
+                    if outline.asksForValues(of: table.columns[column]) {
+                        added.columns[table.columns[column]] = nil
+                    }
                     if !added.isNothing { losses.append(added) }
                 }
             } catch let error as StepLimit.Reached {

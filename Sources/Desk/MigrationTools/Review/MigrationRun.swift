@@ -59,7 +59,7 @@ struct MigrationRun {
         do {
             let before = try looks.last?.schema ?? database.read { try ReviewedSchema($0) }
             schemas[outline.script.fileName] = before
-            let (rows, losses, problems) = tryRows(version, outline, before, style)
+            let (rows, losses, problems, isPlain) = tryRows(version, outline, before, style)
             let incompatibility = try incompatibility(version, outline)
             try outline.locatingFailures { _ = try migrator.run(database, upTo: version) }
             let after = try database.read { try ReviewedSchema($0, since: before) }
@@ -67,8 +67,13 @@ struct MigrationRun {
             judged[outline.script.fileName] = losses?.tables
             let old = synchronized.names
             synchronized.add(outline)
-            let lost = losses.map { LossReview(outline, to: after, $0.losses, from: before).findings } ?? []
             let changed = MigrationComparison(outline, from: before, to: after, rows: rows).findings
+            let lost =
+                losses.map {
+                    LossReview(
+                        outline, to: after, $0.losses, from: before, besides: isPlain ? changed : nil
+                    ).findings
+                } ?? []
             let gaps = losses?.refusals.compactMap { gap($0, outline, from: before, to: after) } ?? []
             return problems + gaps + (lost + changed).map { $0.naming(standIns, in: outline) }
                 + incompatibility
@@ -92,8 +97,15 @@ struct MigrationRun {
         return firstUntried.map { [untried(error, outline, without: $0)] } ?? []
     }
 
-    /// Returns a finding if a migration fails for want of what the app adds to SQLite.
+    /// Returns a finding if a migration fails in a trial alone: for want of what the app adds to SQLite, or because it reaches for
+    /// another database.
     private func untried(_ error: any Error, _ outline: ScriptOutline) -> ReviewFinding? {
+        if MigrationError(ofAttaching: error) != nil {
+            return finding(
+                .untried, outline, (error as? MigrationError)?.line,
+                "It was not tried, because it attaches a database, which a trial must not change. \(ReviewRule.stepLimit.remedy)"
+            )
+        }
         guard let standIns, let part = MissingPart(error, in: outline, standIns) else { return nil }
         return ReviewFinding(
             file: outline.script.fileName, line: (error as? MigrationError)?.line ?? 1, rule: .untried,
@@ -158,15 +170,16 @@ struct MigrationRun {
     /// Runs a migration over generated rows, in copies.
     ///
     /// - Returns: the effects on awkward rows, what is lost of distinct ones, and what is wrong. The effects and the losses
-    ///   are nil if they could not be found out.
+    ///   are nil if they could not be found out. The last part is true if the effects are those on other rows, because awkward ones make
+    ///   the file fail: these may hide that values are overwritten.
     private func tryRows(
         _ version: SchemaVersion, _ outline: ScriptOutline, _ before: ReviewedSchema,
         _ style: TableFilling.Style
-    ) -> (facts: RowFacts?, losses: LossTrial.Judgement?, problems: [ReviewFinding]) {
+    ) -> (facts: RowFacts?, losses: LossTrial.Judgement?, problems: [ReviewFinding], isPlain: Bool) {
         let names = outline.changedNames
         let tables = before.tables(concernedBy: names)
         let indexes = names.filter(before.hasTable)
-        guard !tables.isEmpty || !indexes.isEmpty else { return (nil, LossTrial.Judgement(), []) }
+        guard !tables.isEmpty || !indexes.isEmpty else { return (nil, LossTrial.Judgement(), [], false) }
         let unconcerned = before.tables(unconcernedBy: tables)
         let small = SmallDatabase(of: database, before, without: unconcerned, for: version, of: migrator)
         defer { try? small?.queue.close() }
@@ -205,14 +218,14 @@ struct MigrationRun {
             {
                 problems.append(clash)
             }
-            return (facts, losses, problems + refused)
+            return (facts, losses, problems + refused, failure == .other)
         } catch is StepLimit.Reached {
-            return (facts, nil, problems + refused + [stopped(outline)])
+            return (facts, nil, problems + refused + [stopped(outline)], false)
         } catch {
             if problems.isEmpty, refused.isEmpty, failure != .orphans, !outline.rebuildsParent(error) {
                 problems.append(untried(error, outline) ?? didNotRun(error, outline))
             }
-            return (facts, nil, problems + refused)
+            return (facts, nil, problems + refused, false)
         }
     }
 
@@ -442,7 +455,7 @@ struct MigrationRun {
     }
 
     /// The rows to run over where awkward ones make a migration fail.
-    private static let plainStyles = [TableFilling.Style.deciding, .distinct]
+    private static let plainStyles = [TableFilling.Style.documents, .deciding, .distinct]
 
     private func plainFacts(_ trial: RowTrial) -> RowFacts? {
         Self.plainStyles.lazy.compactMap { try? trial.run(over: $0) }.first
@@ -450,7 +463,7 @@ struct MigrationRun {
 
     /// Judges why a migration fails over rows.
     ///
-    /// - Returns: nil, if a constraint that existed before refuses a row, or if a value is at fault: the generator
+    /// - Returns: nil, if a constraint that existed before refuses a row that is inserted, or if a value is at fault: the generator
     ///   does not know what an app writes.
     private func brokenConstraint(_ error: MigrationError, _ outline: ScriptOutline)
         -> ReviewFinding?
@@ -502,6 +515,8 @@ struct MigrationRun {
         }
         guard let rule = ReviewRule.newConstraint(code), let statement,
             statement.addsConstraint || statement.tokens.contains(where: { outline.creates($0.name) })
+                // The table has accepted the rows as they were.
+                || rule == .newUnique && statement.updatedTable != nil
         else { return nil }
         return finding(
             rule, outline, error.line, "Over generated rows: \(error.diagnostic.sentence) \(rule.remedy)")

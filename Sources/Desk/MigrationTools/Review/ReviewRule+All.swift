@@ -7,7 +7,8 @@ extension ReviewRule {
     private static let files = [
         malformedName, doubleVersion, futureVersion, unreadableFile, refusedStatement, noStatement,
         missingDown,
-        doesNotApply, downDoesNotApply, didNotRun, stepLimit, untried, unknownRule, ignoredPragma,
+        doesNotApply, downDoesNotApply, downDiffers, didNotRun, stepLimit, untried, unknownRule,
+        ignoredPragma,
         notCompatible,
         generatedCode, knownStandIn,
     ]
@@ -40,6 +41,9 @@ extension ReviewRule {
     static let downDoesNotApply = ReviewRule(
         "down-does-not-apply", .error, "the down migrations do not run after that",
         remedy: "Fix the down migration.", scope: .file)
+    static let downDiffers = ReviewRule(
+        "down-differs", .warning, "a down migration leads to another schema than there was before",
+        remedy: "Undo each change, or the migration may fail when it is applied again.", scope: .file)
     static let didNotRun = ReviewRule(
         "did-not-run", .error, "a migration fails over generated rows, so nobody knows what it loses",
         remedy: "Let it run over any rows that the schema accepts, or test it with an app's rows.",

@@ -73,6 +73,7 @@ enum GeneratedValue {
                 + ["x".databaseValue]
         case .real: ["x".databaseValue]
         case .text, .json: [Data("x".utf8).databaseValue]
+        case .blob: ["x".databaseValue, 7.databaseValue]
         default: []
         }
     }
@@ -92,7 +93,7 @@ enum GeneratedValue {
         case .moment: [1, 2].map { (number: Int64) in "\(Self.day(number)) 08:30:00.000".databaseValue }
         case .identifier:
             [1, 2].map { "00000000-0000-4000-8000-00000000000\($0)".databaseValue }
-        case .json: [1, 2].map { #"{"number":\#($0)}"#.databaseValue }
+        case .json: [1, 2].map { #"{"number":\#($0)}"#.databaseValue } + ["{}".databaseValue]
         case .blob: [Data([1]), Data([255])].map(\.databaseValue)
         }
     }

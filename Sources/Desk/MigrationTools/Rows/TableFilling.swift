@@ -21,6 +21,11 @@ package struct TableFilling {
         case deciding
         /// Distinct rows whose ids come in pairs of neighbours, such as 2 and 3.
         case paired
+        /// Awkward rows whose texts are JSON, for migrations that read some of them so.
+        case documents
+
+        /// True for rows that few authors expect.
+        fileprivate var isAwkward: Bool { [.awkward, .documents].contains(self) }
     }
 
     /// Adds rows to tables, and fills a table before those that refer to it.
@@ -56,9 +61,17 @@ package struct TableFilling {
         including values: ConditionValues = ConditionValues(), _ db: Database
     ) throws -> [Refusal] {
         try tables.compactMap { table in
-            var filling = TableFilling(table, seed: seed, style: style)
-            filling.choose(from: values)
-            return try filling.insert(rowsPerTable, db).map { Refusal(table: table.name, reason: $0) }
+            func insert(_ style: Style, hasDocuments: Bool) throws -> String? {
+                var filling = TableFilling(table, seed: seed, style: style, hasDocuments: hasDocuments)
+                filling.choose(from: values)
+                return try filling.insert(rowsPerTable, db)
+            }
+            var refusal = try insert(style, hasDocuments: style == .documents)
+            // An index or a generated column may read a text as JSON.
+            if refusal == "malformed JSON" {
+                refusal = try insert(style == .awkward ? .documents : style, hasDocuments: true)
+            }
+            return refusal.map { Refusal(table: table.name, reason: $0) }
         }
     }
 
@@ -92,9 +105,13 @@ package struct TableFilling {
     /// True if rows of every kind that others can refer to are referred to.
     private var usesAllParents = false
 
-    private init(_ table: TableLayout, seed: UInt64, style: Style) {
+    /// - Parameter hasDocuments: whether texts are JSON.
+    private init(_ table: TableLayout, seed: UInt64, style: Style, hasDocuments: Bool) {
         self.table = table
-        kinds = table.columns.map(GeneratedValue.init)
+        kinds = table.columns.map { column in
+            let kind = GeneratedValue(column)
+            return hasDocuments && [.text, .blob].contains(kind) ? .json : kind
+        }
         self.style = style
         random = RandomNumbers(seed: seed, subject: table.name.text)
     }
@@ -171,7 +188,7 @@ package struct TableFilling {
                 parents.append(found)
             }
         }
-        if style == .awkward, table.hasHiddenID, !table.columns.isEmpty {
+        if style.isAwkward, table.hasHiddenID, !table.columns.isEmpty {
             // Far from the others, as if rows before it had been deleted: a rebuild gives it another one.
             let highest = try Int64.fetchOne(db, sql: "SELECT max(rowid) FROM \(table.name.inMain)") ?? 0
             if highest < Self.highestID { hiddenID = highest + 1_000 }
@@ -189,9 +206,9 @@ package struct TableFilling {
     /// Chooses the columns that are null alone, and those that have a value: `WHERE hash IS NULL` and `WHERE state = 2` have
     /// to find rows with two titles.
     private mutating func choose(from values: ConditionValues) {
-        guard [.awkward, .deciding].contains(style) else { return }
+        guard style.isAwkward || style == .deciding else { return }
         let free = table.columns.indices.filter { table.checks(of: table.columns[$0]).isEmpty }
-        let nulls = free.filter { style == .awkward && !table.columns[$0].isRequired }.map {
+        let nulls = free.filter { style.isAwkward && !table.columns[$0].isRequired }.map {
             [(column: $0, value: DatabaseValue.null)]
         }
         let declared = table.references.filter(\.isDeclared)
@@ -211,7 +228,7 @@ package struct TableFilling {
     /// Returns the values of a row, by column; nil if it must refer to a row and there is none.
     private mutating func row(_ index: Int, attempt: Int, of count: Int) -> [DatabaseValue]? {
         let number = Int64(index + attempt * count + 1)
-        if style == .awkward, !isDistinct(index), !index.isMultiple(of: 2), attempt <= table.columns.count {
+        if style.isAwkward, !isDistinct(index), !index.isMultiple(of: 2), attempt <= table.columns.count {
             return repeated(index, attempt, number: number)
         }
         var values = table.columns.indices.map { position in
@@ -264,7 +281,7 @@ package struct TableFilling {
     private func isDistinct(_ index: Int) -> Bool {
         switch style {
         case .typical: false
-        case .awkward: index < Self.distinctRows || index >= ordinaryRows
+        case .awkward, .documents: index < Self.distinctRows || index >= ordinaryRows
         case .distinct, .deciding, .paired: true
         }
     }
@@ -287,7 +304,7 @@ package struct TableFilling {
     private func id(_ number: Int64) -> DatabaseValue {
         switch style {
         case .typical: (nextID + number - 1).databaseValue
-        case .awkward, .distinct, .deciding: (nextID + number * 7).databaseValue
+        case .awkward, .documents, .distinct, .deciding: (nextID + number * 7).databaseValue
         // Far from the ids that migrations give to rows of their own.
         case .paired:
             ((nextID + 4_001) / 2 * 2 + (number - 1) / 2 * 14 + (number - 1) % 2).databaseValue
@@ -303,10 +320,11 @@ package struct TableFilling {
     private mutating func value(at position: Int, index: Int, number: Int64) -> DatabaseValue {
         let column = table.columns[position]
         if column.isRowID { return id(number) }
-        if style == .awkward, !column.isUnique, table.checks(of: column).isEmpty {
+        if style.isAwkward, !column.isUnique, table.checks(of: column).isEmpty {
             let kind = kinds[position]
             let values =
-                kind.awkwardValues + (table.isStrict ? [] : kind.surprisingValues)
+                kind.awkwardValues
+                + (table.isStrict || style == .documents && kind == .json ? [] : kind.surprisingValues)
                 + (column.isRequired ? [] : [.null])
             return values[(index / 2 + position) % values.count]
         }
