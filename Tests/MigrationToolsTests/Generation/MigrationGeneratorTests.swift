@@ -573,6 +573,17 @@ struct MigrationGeneratorTests {
                 """)
     }
 
+    @Test("makes no table STRICT of which a column keeps its type, and may hold what the new one takes")
+    func strictWithoutItsType() throws {
+        let generator = try generator(
+            "CREATE TABLE kv(k TEXT PRIMARY KEY, v BLOB, w TEXT)",
+            "CREATE TABLE kv(k TEXT PRIMARY KEY, v TEXT, w TEXT) STRICT")
+        #expect(generator.sql == "")
+        let questions = generator.questions.map { "\($0.subject): \($0.text)" }
+        #expect(
+            questions.contains { $0.contains("STRICT goes with the new type of column `v`") }, "\(questions)")
+    }
+
     @Test("fills the index of a view's texts once the view is there")
     func fullTextOfView() throws {
         func schema(_ expression: String, _ collation: String = "") -> String {

@@ -48,6 +48,23 @@ struct LossTests {
         #expect(found.sorted() == rules, "\(findings)")
     }
 
+    @Test(
+        "finds rows that agree in a part of their key, which a new key leaves out",
+        arguments: ["INSERT OR IGNORE", "INSERT OR REPLACE", "INSERT"], ["", " WITHOUT ROWID"])
+    func narrowerKey(insert: String, option: String) throws {
+        let clause = insert == "INSERT" ? " ON CONFLICT IGNORE" : ""
+        let findings = try findings(
+            """
+            CREATE TABLE n(a TEXT NOT NULL, b TEXT NOT NULL, c TEXT, PRIMARY KEY(a)\(clause))\(option);
+            \(insert) INTO n SELECT * FROM note; DROP TABLE note; ALTER TABLE n RENAME TO note;
+            """,
+            after: "CREATE TABLE note(a TEXT NOT NULL, b TEXT NOT NULL, c TEXT, PRIMARY KEY(a, b))\(option);")
+        #expect(
+            findings.contains {
+                $0.contains("Rebuilding table `note` loses rows, which a conflict clause leaves out")
+            }, "\(findings)")
+    }
+
     @Test("tries a table of which an index reads JSON")
     func indexedJSON() throws {
         let first = """

@@ -99,6 +99,13 @@ struct TableMerge {
         {
             return "STRICT does not allow the type of column \(column.name.text.quoted)"
         }
+        if losses == .ask, merged.isStrict, !old.isStrict,
+            let column = merged.columns.first(where: { column in
+                wanted.column(column.name).map { SQLName($0.type) != SQLName(column.type) } ?? false
+            })
+        {
+            return "STRICT goes with the new type of column \(column.name.text.quoted)"
+        }
         if losses == .ask,
             let column = merged.columns.first(where: { column in
                 old.column(column.name).map {

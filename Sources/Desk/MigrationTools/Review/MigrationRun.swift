@@ -65,6 +65,7 @@ struct MigrationRun {
             let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append(Look(version, outline, after))
             judged[outline.script.fileName] = losses?.tables
+            let merged = merged(rows, outline, besides: losses?.losses ?? [])
             let old = synchronized.names
             synchronized.add(outline)
             let changed = MigrationComparison(outline, from: before, to: after, rows: rows).findings
@@ -75,12 +76,32 @@ struct MigrationRun {
                     ).findings
                 } ?? []
             let gaps = losses?.refusals.compactMap { gap($0, outline, from: before, to: after) } ?? []
-            return problems + gaps + (lost + changed).map { $0.naming(standIns, in: outline) }
+            return problems + gaps + (lost + merged + changed).map { $0.naming(standIns, in: outline) }
                 + incompatibility
                 + SchemaReview(outline, from: before, to: after).findings
                 + SynchronizedReview(outline, synchronized.names, old: old, from: before, to: after).findings
         } catch {
             return leaveOut(version, outline, error)
+        }
+    }
+
+    /// Returns a finding for each rebuilt table that loses rows by a conflict clause, because they agree in a part of their key.
+    ///
+    /// Rows that differ in every value, of which others are judged, lose none by it.
+    private func merged(
+        _ rows: RowFacts?, _ outline: ScriptOutline, besides losses: [LossTrial.Loss]
+    ) -> [ReviewFinding] {
+        guard let rows, outline.hasConflictClause, !outline.deletesByCondition else { return [] }
+        return outline.rebuilds.compactMap { rebuild in
+            guard let (count, kept) = rows.shrunkTables[rebuild.table],
+                !losses.contains(where: { $0.table == rebuild.table && $0.rows > 0 })
+            else { return nil }
+            return finding(
+                .lostRows, outline, rebuild.copies.first?.line,
+                """
+                Rebuilding table \(rebuild.table.text.quoted) loses rows, which a conflict clause leaves out: of \
+                \(count.counting("generated row")), it keeps \(kept). \(ReviewRule.lostRows.remedy)
+                """)
         }
     }
 
@@ -582,6 +603,12 @@ extension ReviewRule {
 }
 
 extension ScriptOutline {
+    /// True if a statement, or a table that the file creates, says what to do with rows whose key is taken.
+    fileprivate var hasConflictClause: Bool {
+        resolvesConflicts
+            || statements.contains { $0.createdTable != nil && $0.tokens.contains { $0.isWord("CONFLICT") } }
+    }
+
     /// Returns whether the file creates a table.
     fileprivate func creates(_ table: SQLName) -> Bool {
         statements.contains { $0.createdTable == table }

@@ -103,6 +103,8 @@ struct RowFacts {
     let staleFullText: Set<SQLName>
     /// The columns whose values change.
     let changedColumns: [ChangedColumn]
+    /// The tables that have fewer rows in the end, with the numbers.
+    let shrunkTables: [SQLName: (from: Int, to: Int)]
 
     fileprivate init(from old: Look, to new: Look, _ renames: ScriptRenames) {
         lostSequences = Set(
@@ -112,5 +114,11 @@ struct RowFacts {
         staleFullText = Set(new.isInSync.filter { !$0.value && old.isInSync[$0.key] != false }.keys)
         let comparison = ValueComparison(from: old.values, to: new.values, renames)
         changedColumns = comparison.changes.compactMap { ChangedColumn($0, in: comparison) }
+        shrunkTables = old.values.tables.reduce(into: [:]) { shrunk, table in
+            let name = renames.table(table.layout.name) ?? table.layout.name
+            if let count = new.values.table(name)?.count, count < table.count {
+                shrunk[table.layout.name] = (table.count, count)
+            }
+        }
     }
 }
