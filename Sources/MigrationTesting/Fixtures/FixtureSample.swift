@@ -37,13 +37,13 @@ struct FixtureSample {
         let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(name)") ?? 0
         guard limit > 0, count > 0 else { return [] }
         let keys = table.keyColumns.joined(separator: ", ")
-        let step = (count + limit - 1) / limit
+        let wanted = min(limit, count)
         return try GRDB.Row.fetchAll(
             db,
             sql: """
                 SELECT * FROM (SELECT \(keys), row_number() OVER (ORDER BY \(keys)) AS number FROM \(name))
-                WHERE (number - 1) % ? = 0
-                """, arguments: [step]
+                WHERE (number - 1) * ? % ? < ?
+                """, arguments: [wanted, count, wanted]
         ).map { Array($0.databaseValues.dropLast()) }
     }
 

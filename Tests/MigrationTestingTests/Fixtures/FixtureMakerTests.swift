@@ -67,6 +67,20 @@ struct FixtureMakerTests {
         #expect(try found.wholeMatch(of: Regex(pattern)) != nil, "\(found)")
     }
 
+    @Test("has as many rows of a table as it should, from all of its parts", arguments: [1, 20, 29, 30, 31])
+    func rowsPerTable(limit: Int) throws {
+        let sql = """
+            CREATE TABLE t(id INTEGER PRIMARY KEY);
+            WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 30)
+            INSERT INTO t SELECT id FROM n;
+            """
+        let (queue, report) = try fixture(sql, FixtureMaker(rowsPerTable: limit))
+        #expect(report.tables.map(\.rows) == [min(limit, 30)])
+        let ids = try queue.read { try Int.fetchAll($0, sql: "SELECT id FROM t") }
+        #expect(zip(ids, ids.dropFirst()).allSatisfy { $1 - $0 <= 30 / limit + 1 }, "\(ids)")
+        #expect(try #require(ids.last) > 30 - 30 / limit - 1)
+    }
+
     @Test("replaces every time without seconds, by another one")
     func times() throws {
         let times = "printf('%02d:%02d', id / 60, id % 60)"
