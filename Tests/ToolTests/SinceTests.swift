@@ -54,6 +54,21 @@ struct SinceTests {
         #expect(try await clone.check() == expected)
     }
 
+    @Test("reports settings that were edited, unless they say only what older builds can do")
+    func settings() async throws {
+        let clone = try await GitClone()
+        try clone.write("-- migrations: compatible, foreign-keys=deferred\nCREATE TABLE a(x);", to: "1_a.sql")
+        try clone.write("-- migrations: foreign-keys=immediate\nCREATE TABLE b(x);", to: "2_b.sql")
+        let found = try await clone.check().filter { !$0.hasPrefix("3_c") }
+        #expect(
+            found == [
+                """
+                2_b.sql:1: error: Its settings were edited after it was merged into main: devices that have it never run the \
+                edit. Undo the edit, and write a new migration. [edited]
+                """
+            ])
+    }
+
     @Test("reports a baseline that was edited after it was merged")
     func editedBaseline() async throws {
         let clone = try await GitClone()

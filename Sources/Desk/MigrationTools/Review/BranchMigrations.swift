@@ -54,7 +54,11 @@ package struct BranchMigrations: Sendable {
                 continue
             }
             // The files have it as it was when they parted: the branch changed it since.
-            if let old, old == now, isSame(old, shared?[old] ?? Data(), current[now] ?? Data()) { continue }
+            if let old, old == now,
+                edit(of: old, from: shared?[old] ?? Data(), to: current[now] ?? Data()) == nil
+            {
+                continue
+            }
             if now != file {
                 findings.append(
                     ReviewFinding(
@@ -62,12 +66,14 @@ package struct BranchMigrations: Sendable {
                         reason: """
                             Version \(version) is called \(file) on \(name). Give the file that name back, or a version of its own.
                             """))
-            } else if let mine = current[now], let theirs = files[file], !isSame(file, mine, theirs) {
+            } else if let mine = current[now], let theirs = files[file],
+                let edit = edit(of: file, from: theirs, to: mine)
+            {
                 findings.append(
                     ReviewFinding(
                         file: now, line: 1, rule: .edited,
                         reason: """
-                            It was edited after it was merged into \(name): devices that have it never run the edit. Undo the \
+                            \(edit) after it was merged into \(name): devices that have it never run the edit. Undo the \
                             edit, and write a new migration.
                             """))
             }
@@ -157,13 +163,24 @@ package struct BranchMigrations: Sendable {
         }
     }
 
-    /// Returns whether two contents have the same statements.
+    /// Returns the edit that changes what a file does, in words; nil if there is none.
     ///
-    /// White space and comments make no difference in SQL. Swift code may be edited, so that it compiles.
-    private func isSame(_ file: String, _ first: Data, _ second: Data) -> Bool {
-        guard first != second, file.hasSuffix(".sql") else { return true }
-        let checksums = [first, second].map { try? SQLScript($0, fileName: file).checksum }
-        return checksums[0] != nil && checksums[0] == checksums[1]
+    /// White space and comments make no difference in SQL, but settings do. An app that knows the migration does not care whether it
+    /// is compatible. Swift code may be edited, so that it compiles.
+    private func edit(of file: String, from first: Data, to second: Data) -> String? {
+        guard first != second, file.hasSuffix(".sql") else { return nil }
+        guard let old = try? SQLScript(first, fileName: file),
+            let new = try? SQLScript(second, fileName: file),
+            old.checksum == new.checksum
+        else { return "It was edited" }
+        return old.settings.runsAlike(new.settings) ? nil : "Its settings were edited"
+    }
+}
+
+extension SQLFileSettings {
+    /// Returns whether statements do the same with other settings.
+    fileprivate func runsAlike(_ other: SQLFileSettings) -> Bool {
+        foreignKeys == other.foreignKeys && transaction == other.transaction && redefines == other.redefines
     }
 }
 
