@@ -245,6 +245,31 @@ struct OlderBuildTests {
                 "\"squashed\" : [\n    \"2\"\n  ]"))
     }
 
+    @Test("says of a database with tables and no ledger that it has to be adopted")
+    func statusOfUnadopted() async throws {
+        let tool = try Tool(Self.main)
+        try tool.execute("CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT)")
+        let status = try await tool("status --database app.sqlite --exit-code")
+        #expect(status.status == 2)
+        #expect(
+            status.output == """
+                app.sqlite is at no version, and has to be adopted
+                ! The database has tables, but there is no `schema_migrations` table. Mark the migrations that it has had with \
+                `app-migrations adopt`. Nothing was changed.
+                  ·  1  book   pending
+                  ·  2  year   pending
+                  ·  3  index  pending
+
+                """)
+        #expect(
+            try await tool("status --database app.sqlite --json").output.contains(
+                #""unadopted" : "The database has tables, but"#))
+        try tool.execute("DROP TABLE book")
+        #expect(
+            try await tool("status --database app.sqlite").output.hasPrefix(
+                "app.sqlite is at no version, and 3 migrations are pending\n"))
+    }
+
     @Test("writes the header of a compatible migration where it is true")
     func header() async throws {
         let tool = try Tool(Self.main)

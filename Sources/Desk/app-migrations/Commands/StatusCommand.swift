@@ -2,6 +2,7 @@ import AppMigrations
 import ArgumentParser
 import Foundation
 import GRDB
+import MigrationDiagnostics
 import SchemaMigrations
 import TextOutput
 
@@ -29,20 +30,37 @@ struct StatusCommand: ParsableCommand {
 
     @OptionGroup var format: JSONOption
 
-    @Flag(help: "End with status 2 when something is pending, or the database is too old.")
+    @Flag(help: "End with status 2 when something is pending, or the database is too old or has no ledger.")
     var exitCode = false
 
     func run() throws {
         let migrator = try folder.migrator()
         let status = try database.reading { queue in
             try queue.read { db in
-                StatusOutput(
-                    database: database.database, migrator: migrator, status: try migrator.status(db),
+                let status = try migrator.status(db)
+                return StatusOutput(
+                    database: database.database, migrator: migrator, status: status,
+                    unadopted: try Self.reasonToAdopt(db, migrator, status),
                     deferred: try SQLiteStore.unfinishedSteps(db).map(DeferredLine.init))
             }
         }
         if format.json { try printJSON(status) } else { status.print() }
-        if exitCode, status.needsMigration || status.tooOld != nil { throw ExitCode(2) }
+        if exitCode, status.needsMigration || status.tooOld != nil || status.unadopted != nil {
+            throw ExitCode(2)
+        }
+    }
+
+    /// Returns why a database without a ledger must be adopted, as `migrate` says it; nil if it is new.
+    private static func reasonToAdopt(
+        _ db: Database, _ migrator: SchemaMigrator, _ status: SchemaStatus
+    ) throws -> String? {
+        guard !status.hasMigrationsTable else { return nil }
+        do {
+            _ = try migrator.pending(db)
+            return nil
+        } catch let error as MigrationError where error.code == .undecided {
+            return Failure(error)?.diagnostic.description
+        }
     }
 }
 
@@ -58,6 +76,8 @@ private struct StatusOutput: Encodable {
     let squashed: [String]?
     /// Why the database is too old; nil if it is not.
     let tooOld: String?
+    /// Why the database must be adopted; nil if it need not.
+    let unadopted: String?
     let migrations: [Line]
     let deferred: [DeferredLine]
 
@@ -84,8 +104,12 @@ private struct StatusOutput: Encodable {
         case refused
     }
 
-    init(database: String, migrator: SchemaMigrator, status: SchemaStatus, deferred: [DeferredLine]) {
+    init(
+        database: String, migrator: SchemaMigrator, status: SchemaStatus, unadopted: String?,
+        deferred: [DeferredLine]
+    ) {
         self.database = database
+        self.unadopted = unadopted
         self.deferred = deferred
         hasMigrationsTable = status.hasMigrationsTable
         originVersion = status.originVersion.map(String.init)
@@ -131,6 +155,7 @@ private struct StatusOutput: Encodable {
         let rest =
             switch pending {
             case _ where tooOld != nil: "too old for these migrations"
+            case _ where unadopted != nil: "has to be adopted"
             case 0: "nothing is pending"
             case 1: "1 migration is pending"
             default: "\(pending.counting("migration")) are pending"
@@ -138,7 +163,7 @@ private struct StatusOutput: Encodable {
         Swift.print(
             "\(style.heading(database)) is at \(currentVersion.map { "version \($0)" } ?? "no version"), and \(rest)"
         )
-        if let tooOld { Swift.print("\(style.bad("!")) \(tooOld)") }
+        if let problem = tooOld ?? unadopted { Swift.print("\(style.bad("!")) \(problem)") }
         var table = Table(.left, .right, .left, .left, .right)
         for line in migrations {
             let (mark, highlight): (String, (String) -> String) =
