@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -52,6 +53,18 @@ struct ValueTests {
                 Self.rebuild(Self.same, "(id, name) SELECT id, name"), after: Self.people
             ).findings.first)
         #expect(finding.contains(#/where id = \d+, '.*' becomes NULL/#))
+    }
+
+    @Test("shows the beginning of a long value")
+    func longValue() throws {
+        let constant = "UPDATE person SET name = '\(String(repeating: "x", count: 60))'"
+        #expect(
+            try ReviewedMigrations("\(constant) WHERE id > 0;", after: Self.people).findings.first?.contains(
+                "both become '\(String(repeating: "x", count: 40))…'.") == true)
+        #expect(
+            StoredValue.blob(Data(repeating: 1, count: 60)).excerpt.sql
+                == "x'010101010101010101010101010101010101010…'")
+        #expect(StoredValue.integer(.min).excerpt.sql == "(-9223372036854775807 - 1)")
     }
 
     @Test("finds values that a rebuild puts into other columns, with and without a key")

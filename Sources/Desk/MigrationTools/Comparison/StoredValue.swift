@@ -3,6 +3,7 @@ package import Foundation
 package import GRDB
 import MigrationDiagnostics
 import SchemaMigrations
+import TextOutput
 
 /// A value as SQLite tells it from others: by its type, and for texts by its bytes.
 ///
@@ -59,6 +60,17 @@ package enum StoredValue: Hashable, Sendable {
             }
             return text.quotedInSQL(by: "'")
         }
+    }
+
+    /// The value as SQL in a sentence, which shows only the beginning of a long text or blob.
+    package var excerpt: Excerpt {
+        let text = sql
+        return Excerpt(sql: text.count > 44 ? text.shortened(to: 41) + "'" : text)
+    }
+
+    /// A value as a sentence shows it.
+    package struct Excerpt: Sendable {
+        package let sql: String
     }
 
     private static func sql(_ number: Double) -> String {

@@ -6,9 +6,9 @@ struct ChangedColumn {
 
     /// Two different values that become the same.
     struct Merge {
-        let first: StoredValue
-        let second: StoredValue
-        let result: StoredValue
+        let first: StoredValue.Excerpt
+        let second: StoredValue.Excerpt
+        let result: StoredValue.Excerpt
     }
 
     /// The table's name before.
@@ -73,7 +73,7 @@ struct ChangedColumn {
         }
         for (old, new) in sorted where new != .null {
             if let other = sources[new.meaning], other.meaning != old.meaning {
-                return Merge(first: other, second: old, result: new)
+                return Merge(first: other.excerpt, second: old.excerpt, result: new.excerpt)
             }
             sources[new.meaning] = old
         }
