@@ -143,6 +143,8 @@ struct RehearseTests {
                     {
                       "after" : 0,
                       "before" : 0,
+                      "gone" : 0,
+                      "new" : 0,
                       "table" : "a"
                     }
                   ],

@@ -89,10 +89,14 @@ extension Rehearsal {
         var counts = Table(.left, .right, .left, .right, .left)
         for row in rows {
             let isFewer = row.before.map { row.after ?? 0 < $0 } ?? false
+            // Otherwise the numbers say it.
+            let isExchange = row.gone > 0 && row.new > 0
+            let words =
+                (isFewer ? ["fewer"] : []) + (isExchange ? ["\(row.gone) gone", "\(row.new) new"] : [])
             counts.add(
                 .init(text: row.table), .init(text: row.before.map(String.init) ?? "-"), .init(text: "→"),
                 .init(text: row.after.map(String.init) ?? "-"),
-                .init(text: isFewer ? "fewer" : "", highlight: style.bad))
+                .init(text: words.joined(separator: ", "), highlight: style.bad))
         }
         return counts.lines()
     }

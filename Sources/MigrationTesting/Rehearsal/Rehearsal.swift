@@ -29,6 +29,10 @@ public struct Rehearsal: Sendable {
         public let before: Int?
         /// The number after; nil if the table no longer exists.
         public let after: Int?
+        /// The number of rows before that no row after is, in a table that still exists.
+        package var gone = 0
+        /// The number of rows after that no row before was, in a table that existed.
+        package var new = 0
     }
 
     /// Rows that refer to missing rows.
@@ -182,7 +186,10 @@ extension Rehearsal {
             return renames.isTaken(table, by: before.rows.keys) ? nil : table
         }
         let old = before.rows.map { table, count in
-            RowCount(table: table.text, before: count, after: name(table).flatMap { after.rows[$0] })
+            let exchanged = comparison.exchangedRows(of: table) ?? (0, 0)
+            return RowCount(
+                table: table.text, before: count, after: name(table).flatMap { after.rows[$0] },
+                gone: exchanged.gone, new: exchanged.new)
         }
         let new = Set(after.rows.keys).subtracting(before.rows.keys.compactMap(name))
             .map { RowCount(table: $0.text, before: nil, after: after.rows[$0]) }

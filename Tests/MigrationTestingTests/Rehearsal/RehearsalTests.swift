@@ -199,6 +199,55 @@ struct FileRehearsalTests {
         #expect(rebuilt.losses == [])
     }
 
+    /// Returns the lines of a rehearsal's rows and values.
+    private func lines(_ sql: String) throws -> [String] {
+        let sections = try rehearsal(sql).summary.components(separatedBy: "\n\n")
+        return sections.filter { $0.hasPrefix("Rows") || $0.hasPrefix("Values") }
+            .flatMap {
+                $0.split(separator: "\n").dropFirst().map { $0.split(separator: " ").joined(separator: " ") }
+            }
+    }
+
+    @Test(
+        "counts rows that are gone and new, though there are as many as before",
+        arguments: [
+            (
+                "DELETE FROM book WHERE id = 1; INSERT INTO book(id) VALUES (10), (11);",
+                "book 2 → 3 1 gone, 2 new"
+            ),
+            ("DELETE FROM book WHERE id = 1; INSERT INTO book(id) VALUES (10);", "book 2 → 2 1 gone, 1 new"),
+            ("DELETE FROM book; INSERT INTO book(id) VALUES (3);", "book 2 → 1 fewer, 2 gone, 1 new"),
+            (
+                "DELETE FROM note WHERE text < 'V'; INSERT INTO note VALUES ('x');",
+                "note 3 → 2 fewer, 2 gone, 1 new"
+            ),
+            ("UPDATE book SET id = id + 10;", "book 2 → 2"),
+            ("INSERT INTO note SELECT text FROM note;", "note 3 → 6"),
+            ("DELETE FROM book WHERE id = 1;", "book 2 → 1 fewer"),
+        ])
+    func exchangedRows(sql: String, line: String) throws {
+        let lines = try lines(sql)
+        #expect(lines.contains(line), "\(lines)")
+    }
+
+    @Test("counts the changed texts of a full-text table that keeps its own", arguments: ["fts4", "fts5"])
+    func fullText(module: String) throws {
+        let table = "CREATE VIRTUAL TABLE text USING \(module)(title, body);"
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "a",
+                sql: "\(table) INSERT INTO text VALUES ('a', 'one'), ('b', 'two'), ('c', NULL);"),
+            SQLMigration(version: 2, name: "b", sql: "UPDATE text SET body = NULL;"),
+        ])
+        let queue = try DatabaseQueue()
+        try schema.migrate(queue, upTo: 1)
+        let rehearsal = try schema.rehearse(queue)
+        #expect(
+            rehearsal.summary.contains("\nValues\n  text.body  2 of 3 rows, 2 to NULL\n"),
+            "\(rehearsal.summary)")
+        #expect(rehearsal.losses == ["column `text.body` has changed: 2 of 3 rows, 2 to NULL"])
+    }
+
     @Test("finds no loss in a table that has another name")
     func renamedTable() throws {
         let rehearsal = try rehearsal("ALTER TABLE book RENAME TO item; ALTER TABLE shelf RENAME TO board;")

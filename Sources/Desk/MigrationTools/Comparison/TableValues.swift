@@ -80,13 +80,23 @@ package struct DatabaseValues: Sendable {
     /// The tables, each after those that it refers to if possible.
     let tables: [TableValues]
 
-    /// Reads the tables of a database, without virtual ones.
+    /// Reads the tables of a database, of virtual ones only full-text tables with texts of their own.
     ///
     /// - Parameters:
     ///   - wanted: the tables to read; nil for all.
     ///   - keepingValues: whether to keep the values, and not only numbers by which they can be compared.
     package init(_ db: Database, of wanted: Set<SQLName>? = nil, keepingValues: Bool) throws {
-        try self.init(db, TableLayout.fetchAll(db, of: wanted), keepingValues: keepingValues)
+        let texts = try SchemaObject.fetchAll(db).filter { object in
+            FullTextTable(object)?.content == .own && wanted?.contains(object.name) ?? true
+        }
+        tables =
+            try TableLayout.fetchAll(db, of: wanted).map {
+                try TableValues(db, $0, keepingValues: keepingValues)
+            }
+            + texts.compactMap {
+                // Leave out a table whose tokenizer is not registered.
+                try? TableValues(db, TableLayout(db, $0), keepingValues: keepingValues)
+            }
     }
 
     init(_ db: Database, _ layouts: [TableLayout], keepingValues: Bool) throws {

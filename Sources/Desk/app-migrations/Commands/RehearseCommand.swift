@@ -87,6 +87,8 @@ private struct RehearseOutput: Encodable {
         let table: String
         let before: Int?
         let after: Int?
+        let gone: Int
+        let new: Int
     }
 
     struct ValueChange: Encodable {
@@ -124,7 +126,9 @@ private struct RehearseOutput: Encodable {
         schema = rehearsal.schema.changes.map {
             Change(subject: $0.subject, before: $0.before, after: $0.after, sentence: $0.sentence)
         }
-        rows = rehearsal.rows.map { RowCount(table: $0.table, before: $0.before, after: $0.after) }
+        rows = rehearsal.rows.map {
+            RowCount(table: $0.table, before: $0.before, after: $0.after, gone: $0.gone, new: $0.new)
+        }
         values = rehearsal.values.map {
             ValueChange(
                 table: $0.table, column: $0.column, rows: $0.rows, changed: $0.changed, lost: $0.lost,
