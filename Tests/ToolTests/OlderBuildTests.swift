@@ -42,9 +42,17 @@ struct OlderBuildTests {
         #expect(
             status.output.withoutTimes.contains(
                 "!  5  mood   applied DATE, no such file; not compatible, can be undone"))
-        let refused = try await tool("migrate --database app.sqlite")
-        #expect(refused.status == 1)
-        #expect(refused.errors.contains("unknown and not compatible: 5_mood"))
+        for command in ["migrate", "plan", "rehearse"] {
+            let refused = try await tool("\(command) --database app.sqlite")
+            #expect(refused.status == 1)
+            #expect(
+                refused.errors == """
+                    error: The database has had migrations that are unknown and not compatible: 5_mood.
+                    Undo them with `app-migrations migrate --undo-unknown`, which loses rows that only they can hold, or put \
+                    their files back. Nothing was changed.
+
+                    """)
+        }
         let undone = try await tool("migrate --database app.sqlite --undo-unknown")
         #expect(
             undone.output == """
@@ -53,6 +61,21 @@ struct OlderBuildTests {
 
                 """)
         #expect(try await tool("drift --database app.sqlite").status == 0)
+    }
+
+    @Test("suggests no undoing of a migration without a down migration")
+    func irreversibleBranch() async throws {
+        let tool = try Tool(Self.main)
+        try addBranch(to: tool)
+        try FileManager.default.removeItem(at: tool.folder.file("Other/5_mood.down.sql"))
+        _ = try await tool("migrate --database app.sqlite --directory Other")
+        #expect(
+            try await tool("migrate --database app.sqlite").errors == """
+                error: The database has had migrations that are unknown and not compatible: 5_mood.
+                A newer version of the app has applied them: update the app. If their files were removed, put them back. \
+                Nothing was changed.
+
+                """)
     }
 
     @Test("undoes by the down migration as it was corrected, though nothing else was pending then")

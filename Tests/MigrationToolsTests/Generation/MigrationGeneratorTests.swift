@@ -482,6 +482,49 @@ struct MigrationGeneratorTests {
         }
     }
 
+    @Test("lets two columns exchange their names, and goes back")
+    func exchangedNames() throws {
+        let generator = try generator(
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, a TEXT, b INTEGER)",
+            "CREATE TABLE note(id INTEGER PRIMARY KEY, b TEXT, a INTEGER)",
+            renaming: SchemaRenames(columns: ["note.a=b", "note.b=a"]))
+        #expect(
+            generator.sql == """
+                ALTER TABLE note RENAME COLUMN a TO b_new;
+                ALTER TABLE note RENAME COLUMN b TO a;
+                ALTER TABLE note RENAME COLUMN b_new TO b;
+
+                """)
+        try generator.checkThatAnswersAreDone()
+        _ = try generator.check(goingBack: true) {
+            try $0.execute(sql: "INSERT INTO note(a, b) VALUES ('a', 1)")
+        }
+    }
+
+    @Test(
+        "says how to free a name that something else has",
+        arguments: [
+            (
+                SchemaRenames(tables: ["note=entry"], drops: ["entry"]),
+                "--rename-table note=entry cannot be done: there is already another table or index with this name: entry."
+            ),
+            (
+                SchemaRenames(columns: ["note.body=text"], drops: ["note.text"]),
+                "--rename note.body=text cannot be done: error in table note after rename: duplicate column name: text."
+            ),
+        ])
+    func takenNames(renames: SchemaRenames, problem: String) throws {
+        let error = try #require(throws: MigrationError.self) {
+            try self.generator(
+                "CREATE TABLE note(body TEXT, text TEXT); CREATE TABLE entry(x)",
+                "CREATE TABLE entry(text TEXT)", renaming: renames)
+        }
+        #expect(
+            "\(error)" == """
+                \(problem) Drop or rename what has the name in a migration of its own first. Nothing was written.
+                """)
+    }
+
     @Test("keeps the rows of a table whose constraints have a conflict clause of their own")
     func conflictClause() throws {
         let generator = try generator(

@@ -97,6 +97,8 @@ package struct SchemaRenames: Sendable {
             renamed[SQLName(old)] = SQLName(new)
             try run(.renameTable(SQLName(old), to: SQLName(new)), "--rename-table \(text)", db, &changes)
         }
+        /// The second halves of renames whose new names were taken.
+        var waiting: [(column: SQLName, table: SQLName, new: SQLName, option: String)] = []
         for text in columns {
             let found = try text.splits(at: "=").lazy.flatMap { left, new in
                 left.splits(at: ".").map { (table: SQLName($0.0), column: SQLName($0.1), new: SQLName(new)) }
@@ -107,18 +109,34 @@ package struct SchemaRenames: Sendable {
                 throw Self.failure(
                     "--rename \(text)", "names no column that the migrations make", "table.old=new")
             }
-            let change = SchemaAlteration.renameColumn(found.column, of: found.table, to: found.new)
-            do {
-                try run(change, "--rename \(text)", db, &changes)
-            } catch let error as MigrationError {
-                // SQLite renames the column in a view, and not in a view on that view.
-                let dependents = try dependents(of: found.table, db)
-                guard !dependents.isEmpty else { throw error }
-                for object in dependents { try run(.drop(object), "--rename \(text)", db, &changes) }
-                try run(change, "--rename \(text)", db, &changes)
+            var new = found.new
+            // Two columns may exchange their names.
+            if found.column != new, try db.has(column: new, of: found.table) {
+                while try db.has(column: new, of: found.table) { new = SQLName("\(new)_new") }
+                waiting.append((new, found.table, found.new, "--rename \(text)"))
             }
+            try rename(found.column, of: found.table, to: new, "--rename \(text)", db, &changes)
+        }
+        for rename in waiting {
+            try self.rename(rename.column, of: rename.table, to: rename.new, rename.option, db, &changes)
         }
         return changes
+    }
+
+    private func rename(
+        _ column: SQLName, of table: SQLName, to new: SQLName, _ option: String, _ db: Database,
+        _ changes: inout [SchemaAlteration]
+    ) throws {
+        let change = SchemaAlteration.renameColumn(column, of: table, to: new)
+        do {
+            try run(change, option, db, &changes)
+        } catch let error as MigrationError {
+            // SQLite renames the column in a view, and not in a view on that view.
+            let dependents = try dependents(of: table, db)
+            guard !dependents.isEmpty else { throw error }
+            for object in dependents { try run(.drop(object), option, db, &changes) }
+            try run(change, option, db, &changes)
+        }
     }
 
     /// Returns the views that show a table, and the triggers that name such a view, in an order for dropping them.
@@ -146,9 +164,15 @@ package struct SchemaRenames: Sendable {
             try db.execute(sql: GeneratedSQL([change]).text)
             changes.append(change)
         } catch let error as DatabaseError {
-            throw Self.failure(
-                option, "cannot be done: \(error.message ?? "SQLite refuses it")",
-                change.isOfTable ? "old=new" : "table.old=new")
+            let problem = "cannot be done: \(error.message ?? "SQLite refuses it")"
+            if try change.takesName(in: db) {
+                throw MigrationError(
+                    .misuse, "\(option) \(problem)",
+                    remedy:
+                        "Drop or rename what has the name in a migration of its own first. Nothing was written."
+                )
+            }
+            throw Self.failure(option, problem, change.isOfTable ? "old=new" : "table.old=new")
         }
     }
 
@@ -163,6 +187,15 @@ package struct SchemaRenames: Sendable {
 
 extension SchemaAlteration {
     fileprivate var isOfTable: Bool { if case .renameTable = self { true } else { false } }
+
+    /// Returns whether a rename gives a name that something else has.
+    fileprivate func takesName(in db: Database) throws -> Bool {
+        switch self {
+        case .renameTable(_, to: let new): try SchemaObject.fetchAll(db).contains { $0.name == new }
+        case .renameColumn(_, of: let table, to: let new): try db.has(column: new, of: table)
+        default: false
+        }
+    }
 
     /// The change that reverses a rename.
     var reversed: SchemaAlteration {

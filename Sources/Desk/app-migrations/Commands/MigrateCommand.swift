@@ -47,10 +47,12 @@ struct MigrateCommand: ParsableCommand {
             newerDatabases: undoUnknown ? .rollBack : .refuse)
         let migrator = try folder.migrator(options: options)
         let output = try database.creating { queue in
-            let report = try InterruptibleWork(
-                bar: format.json || quiet ? nil : ProgressBar(on: .standardError)
-            ).run {
-                try migrator.migrate(queue, upTo: upTo, progress: $0)
+            let report = try folder.suggestingUndo(in: queue) {
+                try InterruptibleWork(
+                    bar: format.json || quiet ? nil : ProgressBar(on: .standardError)
+                ).run {
+                    try migrator.migrate(queue, upTo: upTo, progress: $0)
+                }
             }
             // Another branch undoes by what the ledger keeps, even where nothing was pending here.
             let corrected = try migrator.correctDownMigrations(queue)

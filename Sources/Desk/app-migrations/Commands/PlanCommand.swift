@@ -28,7 +28,9 @@ struct PlanCommand: ParsableCommand {
     func run() throws {
         let migrator = try folder.migrator()
         let (pending, status) = try database.reading { queue in
-            try queue.read { db in (try migrator.pending(db, upTo: upTo), try migrator.status(db)) }
+            try folder.suggestingUndo(in: queue) {
+                try queue.read { db in (try migrator.pending(db, upTo: upTo), try migrator.status(db)) }
+            }
         }
         let plan = PlanOutput(
             database: database.database, currentVersion: status.currentVersion.map(String.init),

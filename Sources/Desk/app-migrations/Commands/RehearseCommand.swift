@@ -38,13 +38,15 @@ struct RehearseCommand: ParsableCommand {
         let scratch = try ScratchFolder()
         defer { scratch.remove() }
         let rehearsal = try database.reading { queue in
-            try InterruptibleWork(
-                bar: format.json ? nil : ProgressBar(on: .standardError), temporaryFolder: scratch.url
-            )
-            .run {
-                try migrator.rehearse(
-                    queue, in: scratch.url, showing: showValues ? .examples : .none, reading: oldSchemas,
-                    progress: $0)
+            try folder.suggestingUndo(in: queue) {
+                try InterruptibleWork(
+                    bar: format.json ? nil : ProgressBar(on: .standardError), temporaryFolder: scratch.url
+                )
+                .run {
+                    try migrator.rehearse(
+                        queue, in: scratch.url, showing: showValues ? .examples : .none, reading: oldSchemas,
+                        progress: $0)
+                }
             }
         }
         if format.json {

@@ -65,7 +65,7 @@ struct Generation {
             throw Failure(
                 """
                 Nothing can be written, because everything that differs would lose data or cannot be decided: \
-                \(generator.questions.map { "\($0.subject). \($0.text)" }.joined(separator: " "))
+                \(generator.questions.map { "\($0.subject). \($0.text)\($0.drop.map { " \($0)" } ?? "")" }.joined(separator: " "))
                 """,
                 remedy: "Answer the questions, or write the migration by hand. Nothing was written.")
         }
@@ -141,9 +141,14 @@ struct Generation {
         return ["", style.heading(title)]
             + questions.flatMap { question in
                 ["  \(style.notable("?")) \(question.subject): \(question.text)"]
-                    + (question.missing.map { ["    To drop it, pass --drop \($0.path.shellWord)."] } ?? [])
+                    + (question.drop.map { ["    \($0)"] } ?? [])
                     + (question.waiting.isEmpty
                         ? [] : ["    Left out with it: \(question.waiting.asList)."])
             }
     }
+}
+
+extension SchemaQuestion {
+    /// The option that drops what the schema lacks, in a sentence.
+    fileprivate var drop: String? { missing.map { "To drop it, pass --drop \($0.path.shellWord)." } }
 }
