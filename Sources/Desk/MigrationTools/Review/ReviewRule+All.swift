@@ -42,7 +42,7 @@ extension ReviewRule {
         "down-does-not-apply", .error, "the down migrations do not run after that",
         remedy: "Fix the down migration.", scope: .file)
     static let downDiffers = ReviewRule(
-        "down-differs", .warning, "a down migration leads to another schema than there was before",
+        "down-differs", .warning, "a down migration leads to another schema",
         remedy: "Undo each change, or the migration may fail when it is applied again.", scope: .file)
     static let didNotRun = ReviewRule(
         "did-not-run", .error, "a migration fails over generated rows, so nobody knows what it loses",
