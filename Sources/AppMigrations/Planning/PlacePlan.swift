@@ -99,12 +99,6 @@ extension LaunchPlan {
         /// Throws if the data is older than what the app can migrate.
         private func checkSupport(_ request: LaunchRequest) throws {
             guard let oldest = request.oldestSupported, let from = launch.upgradedVersion else { return }
-            // The launch of its version was completed without it, and the app has dropped it since.
-            let left = record?.positions.first { $0.id.version.reach < oldest && !steps.closures.has($0.id) }
-            if let left {
-                throw tooOld(
-                    "lacks \(left.id.title), which was never finished", left.id.version, oldest, request)
-            }
             // A lower version of the app that was launched for a while has not made the data older. Nor is it as old as the
             // earliest version that was launched here, if that is all that is known.
             var versions = [from, record?.completed, record?.start]
@@ -116,15 +110,9 @@ extension LaunchPlan {
             guard let version = versions.compactMap(\.self).max(), version.reach < oldest,
                 version != .zero
             else { return }
-            throw tooOld("is at version \(version)", version, oldest, request)
-        }
-
-        private func tooOld(
-            _ problem: String, _ version: AppVersion, _ oldest: AppVersion, _ request: LaunchRequest
-        ) -> MigrationError {
-            MigrationError(
+            throw MigrationError(
                 .tooOld,
-                "the data of \(steps.name) \(problem); the oldest that can be migrated is \(oldest)",
+                "the data of \(steps.name) is at version \(version); the oldest that can be migrated is \(oldest)",
                 remedy:
                     "Nothing was changed. Launch an app version that still migrates it first, then this one.",
                 manager: request.manager, version: version)
@@ -147,9 +135,13 @@ extension LaunchPlan.PlacePlan {
         }
     }
 
-    /// The highest version of which work has been done here: by steps, or by a schema step, whether its launch was completed or not.
+    /// The highest version of which work has been done here: by steps, or by a schema step of a launch that was not completed.
+    ///
+    /// That a part of a schema step was applied says nothing by itself: an older version of the app may have done it.
     var reached: AppVersion? {
-        let schemas = zip(steps.schemaSteps, state.pending).lazy.filter { $1.hasBegun }.map(\.0.version)
+        let schemas = zip(steps.schemaSteps, state.pending).filter { step, schema in
+            state.record?.open(step.id)?.remaining != nil && schema.hasBegun(by: step.version)
+        }.map(\.0.version)
         return [state.record?.reached, schemas.max()].compactMap(\.self).max()
     }
 

@@ -6,7 +6,8 @@
 public struct MigrationOptions {
     /// The oldest version whose data the app can still migrate.
     ///
-    /// For apps that dropped their oldest steps. Older data is left alone, with the error `tooOld`.
+    /// For apps that dropped their oldest steps. Older data is left alone, with the error `tooOld`. Deferred steps are another matter,
+    /// as launches are completed without them: drop one only when a step that is `finishing:` it is at or below this version.
     public var oldestSupported: AppVersion?
 
     /// True if steps for versions above the current one are left out until the app reaches their version; by default,

@@ -74,33 +74,6 @@ struct OptionsTests {
         #expect(try launch("4.0", store: .inMemory(), options: strict).launch == .freshInstall)
     }
 
-    @Test("a deferred step that was dropped before it was done makes the data too old")
-    func unfinishedDeferredStep() async throws {
-        try launch("2.0", store: store)
-        func manager(_ version: String, _ steps: [AppVersion], oldest: AppVersion? = nil) throws
-            -> MigrationManager
-        {
-            let manager = try MigrationManager(
-                name: "Library", currentVersion: version, adopting: .newApp, store: store,
-                options: MigrationOptions(oldestSupported: oldest))
-            for step in steps { manager.afterMigratingToVersion(step) { _ in } }
-            try manager.migrate()
-            return manager
-        }
-        _ = try manager("3.0", ["2.1"])
-        let error = try #require(throws: MigrationError.self) { try manager("5.0", [], oldest: "3.0") }
-        #expect(error.code == .tooOld)
-        #expect(
-            error.message == """
-                Library: the data of memory lacks step 2.1, which was never finished; the oldest that can be migrated is 3.0.
-                """)
-        // A version that still has it, or that goes further back, migrates the data.
-        #expect(
-            try await manager("4.0", ["2.1"], oldest: "3.0").runDeferred().completed.map(\.version) == ["2.1"]
-        )
-        _ = try manager("5.0", [], oldest: "3.0")
-    }
-
     @Test("a separate line of versions and the app's line do not affect each other")
     func line() throws {
         let plugin = MigrationOptions(line: "Plugin")
