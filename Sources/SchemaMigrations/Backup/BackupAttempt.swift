@@ -36,14 +36,15 @@ package struct BackupAttempt {
 
     /// Notes that the copy was made, before anything is changed.
     ///
-    /// - Returns: the name of the attempt's first copy, and true if the launches since then have failed: then it is the database as
-    ///   it was before the update, and this copy is not.
+    /// - Returns: the name of the attempt's first copy, and true if the launches of this version have failed since then: it is the
+    ///   database as it was before the update, and this copy is not. An app that goes on after failures may have written much since an
+    ///   older version's.
     func begin(by app: AppVersion?) throws -> (first: String, goesOn: Bool) {
         var (first, goesOn) = (copy, false)
         if let note, !note.isFinished || note.app != nil && note.app == app?.description,
             FileManager.default.fileExists(atPath: copies.appendingPathComponent(note.first).path)
         {
-            (first, goesOn) = (note.first, !note.isFinished)
+            (first, goesOn) = (note.first, !note.isFinished && note.app == app?.description)
         }
         try write(Note(first: first, app: app?.description))
         return (first, goesOn)
