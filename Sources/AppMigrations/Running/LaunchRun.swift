@@ -26,6 +26,7 @@ extension RunInput {
 
         let lock = try lock()
         defer { lock.release() }
+        for place in registration.due { try place.place.checkIsOutsideTransaction() }
         try lock.findDeaths { try registration.findDeaths(waitingUpTo: patience) }
         // Another process may have done it all while this one waited.
         let first = try plan(asking(look()))

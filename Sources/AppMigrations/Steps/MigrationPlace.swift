@@ -26,6 +26,9 @@ package protocol MigrationPlace: Sendable {
     func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
         -> PlaceState
 
+    /// Throws if the caller is inside a transaction of the app's here, which does not see what a run writes.
+    func checkIsOutsideTransaction() throws
+
     /// True if another connection that is made like this place's fails while a batch is written, instead of waiting.
     var failsOthersWhileWriting: Bool { get }
 
@@ -34,6 +37,7 @@ package protocol MigrationPlace: Sendable {
 }
 
 extension MigrationPlace {
+    package func checkIsOutsideTransaction() throws {}
     package var failsOthersWhileWriting: Bool { false }
 }
 

@@ -12,16 +12,20 @@ extension SQLiteStore: MigrationPlace {
         return true
     }
 
+    package func checkIsOutsideTransaction() throws {
+        try StoreAccess.read.of(name) {
+            try database.unsafeReentrantRead { try Self.refuseTransactions(on: $0, name) }
+        }
+    }
+
     package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
         -> PlaceState
     {
-        // A reader inside one sees the same record, whatever is done since.
-        func check(_ db: Database) throws { try Self.refuseTransactions(on: db, name) }
         if schemaSteps.isEmpty {
             // Nearly always there is a record, which one statement has read.
             let known = try PlaceState(
-                of: manager, in: read(manager, waitingUpTo: limit ?? .defaultBusyTimeout, check),
-                evidence: .empty, history: [])
+                of: manager, in: read(manager, waitingUpTo: limit ?? .defaultBusyTimeout), evidence: .empty,
+                history: [])
             if known.record != nil { return known }
         }
         let limit =
@@ -29,18 +33,11 @@ extension SQLiteStore: MigrationPlace {
             ?? .defaultBusyTimeout
         do {
             return try MigrationError.mapErrors {
-                try waitWhileBusy(upTo: limit) {
-                    try database.unsafeReentrantRead { db in
-                        try check(db)
-                        return try db.readSnapshot {
-                            let found = try look(at: schemaSteps, db)
-                            return try PlaceState(
-                                of: manager, in: state(of: manager, db),
-                                evidence: evidence(schemaSteps, db),
-                                history: Self.history(of: manager, db), pending: found.pending,
-                                newer: found.newer)
-                        }
-                    }
+                try database.readSnapshot(waitingUpTo: limit) { db in
+                    let found = try look(at: schemaSteps, db)
+                    return try PlaceState(
+                        of: manager, in: state(of: manager, db), evidence: evidence(schemaSteps, db),
+                        history: Self.history(of: manager, db), pending: found.pending, newer: found.newer)
                 }
             }
         } catch var error as MigrationError {

@@ -61,16 +61,10 @@ package struct SQLiteStore: RecordStorage {
         try read(manager, waitingUpTo: .defaultBusyTimeout)
     }
 
-    /// - Parameter check: called on the connection first.
-    func read(
-        _ manager: String, waitingUpTo limit: Duration, _ check: (Database) throws -> Void = { _ in }
-    ) throws -> StoreState {
+    func read(_ manager: String, waitingUpTo limit: Duration) throws -> StoreState {
         try StoreAccess.read.of(name) {
             try waitWhileBusy(upTo: limit) {
-                try database.unsafeReentrantRead { db in
-                    try check(db)
-                    return try knownTable(db).state(of: manager)
-                }
+                try database.unsafeReentrantRead { try knownTable($0).state(of: manager) }
             }
         }
     }
@@ -190,8 +184,11 @@ package struct SQLiteStore: RecordStorage {
         let url = file.appendingPathExtension("\(manager.asFileName).lock")
         return try StoreAccess.write.of(name, at: url.path) {
             // Whoever may write to the database may take its lock, as with SQLite's own files beside it. SQLite syncs these alone:
-            // without a sync, a step could be on the disk as started, and the lock as released.
-            try FileLock(at: url, permissions: DurableFile(at: file).permissions, isSynced: true).take()
+            // without a sync, a step could be on the disk as started, and the lock as released. Deferred steps take theirs for each
+            // batch, which its transaction settles.
+            let isOfLaunch = !manager.utf8.contains(0)
+            let permissions = DurableFile(at: file).permissions
+            return try FileLock(at: url, permissions: permissions, isSynced: isOfLaunch).take()
         }
     }
 }
