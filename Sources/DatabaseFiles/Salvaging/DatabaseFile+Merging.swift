@@ -20,8 +20,7 @@ extension DatabaseFile {
     /// Triggers do not run, and neither do steps of managers: a step that says `again:` finds rows in the old form.
     ///
     /// - Parameters:
-    ///   - setAside: the damaged file, as in ``SalvageReport/setAside``. It stays as it is. A write-ahead log beside it counts,
-    ///     also one that salvaging has left out.
+    ///   - setAside: the damaged file, as in ``SalvageReport/setAside``. It stays as it is, and need not be damaged any more.
     ///   - target: the app's migrations: a `SchemaMigrator`, or GRDB's `DatabaseMigrator`.
     ///   - database: the app's database, migrated to the latest version. Don't call from inside an access to it.
     ///   - progress: cancelling it stops, and changes nothing.

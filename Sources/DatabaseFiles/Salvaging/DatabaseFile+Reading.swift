@@ -16,15 +16,17 @@ extension DatabaseFile {
 
     /// Reads the structure of a file that was set aside, of which only rows are wanted that the database lacks.
     ///
-    /// It need not be damaged any more: SQLite may read now what it could not. And a log counts that was left out because the file is
-    /// intact without it: damage may have been committed together with rows.
+    /// It need not be damaged any more: SQLite may read now what it could not.
     func readSetAside(
         _ file: DamagedFile, at place: URL, _ migrations: any MigrationSet, _ interrupter: Interrupter
     ) throws -> FoundStructure {
         guard
             let found = try read(
                 file, at: place, migrations, interrupter,
-                choosing: { all in [all] + Self.fewer(than: all) })
+                choosing: { all in
+                    let own = try journalsOfDamaged(place, all, interrupter)
+                    return own.isEmpty ? [all] : own
+                })
         else { throw nothingToRead(place) }
         return found
     }
@@ -94,23 +96,17 @@ extension DatabaseFile {
     /// Finds out which journals can belong to a damaged database.
     ///
     /// A database that is intact without a journal, and damaged with it, mostly never had it: it is that of another database, or
-    /// an older one. Pages do not tell it from a journal in which damage was committed, so the report does; see
-    /// ``readSetAside(_:at:_:_:)``.
+    /// an older one. Pages do not tell it from a journal in which damage was committed, so the report does.
     ///
     /// - Returns: the possible sets of journals, the largest first; none if the database is intact with all of them.
     private func journalsOfDamaged(
         _ place: URL, _ all: Set<JournalKind>, _ interrupter: Interrupter
     ) throws -> [Set<JournalKind>] {
         if try isIntact(place, with: all, interrupter) { return [] }
-        let fewer = Self.fewer(than: all)
+        let fewer = Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
+            .sorted { ($0.count, $0.contains(.log) ? 1 : 0) > ($1.count, $1.contains(.log) ? 1 : 0) }
         if let own = try fewer.first(where: { try isIntact(place, with: $0, interrupter) }) { return [own] }
         return [all] + fewer
-    }
-
-    /// Returns the sets of journals that lack some, the largest first.
-    private static func fewer(than all: Set<JournalKind>) -> [Set<JournalKind>] {
-        Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
-            .sorted { ($0.count, $0.contains(.log) ? 1 : 0) > ($1.count, $1.contains(.log) ? 1 : 0) }
     }
 
     /// Asks SQLite about a copy of a database with some of its journals.
