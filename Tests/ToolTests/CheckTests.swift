@@ -326,7 +326,7 @@ struct CheckTests {
 
     @Test("never runs what a file attaches, which is no trial's to change")
     func attaching() async throws {
-        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);"])
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);", "3_c.sql": "SELECT 1;"])
         let other = try tool.folder.queue("other.sqlite")
         try other.execute("CREATE TABLE pref(k); INSERT INTO pref VALUES ('kept')")
         try tool.write(
@@ -338,10 +338,15 @@ struct CheckTests {
                 "Migrations/2_b.sql:1: note: It was not tried, because it attaches a database, which a trial must not change."
             ),
             "\(run.output)")
-        for command in ["diff --from schema.sql", "types", "snapshot write", "squash --before 2_b"] {
+        for command in [
+            "diff --from schema.sql", "types --versions 3 --output T.swift", "snapshot write --output s.sql",
+            "squash --before 3",
+        ] {
             try tool.write("CREATE TABLE a(x);", to: "schema.sql")
             let run = try await tool(command)
-            #expect(run.status != 0, "\(command): \(run.output)")
+            #expect(
+                run.errors.contains("attaches a database, which a trial must not change"),
+                "\(command): \(run.errors)")
         }
         #expect(try other.strings("SELECT k FROM pref") == ["kept"])
     }

@@ -22,7 +22,7 @@ package struct SnapshotWriter {
         standIns: StandIns = StandIns(), progress: Progress? = nil
     ) {
         self.migrator = migrator
-        self.configuration = standIns.added(to: configuration)
+        self.configuration = standIns.added(to: configuration).refusingAttached()
         self.standIns = standIns
         self.progress = progress
     }

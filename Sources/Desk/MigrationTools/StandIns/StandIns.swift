@@ -34,7 +34,7 @@ package struct StandIns: Sendable {
     }
 
     /// A configuration for databases in memory.
-    package var configuration: Configuration { added(to: Configuration()) }
+    package var configuration: Configuration { added(to: Configuration()).refusingAttached() }
 
     /// Adds the stand-ins to a configuration, for a database in memory or one that is only read.
     package func added(to configuration: Configuration) -> Configuration {
