@@ -52,7 +52,7 @@ struct DatabasePlace {
             default: return POSIXError(.ENODEV)
             }
         } catch {
-            return error as? any SystemError
+            return error.systemError
         }
     }
 

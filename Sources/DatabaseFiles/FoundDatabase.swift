@@ -55,7 +55,7 @@ public struct FoundDatabase: Sendable {
             problem = nil
         } catch let error where Obstacle(error) == nil {
             (isEmpty, schemaVersion, appVersion) = (false, nil, nil)
-            problem = (error as? any SystemError)?.reason ?? "\(error)"
+            problem = error.systemError?.reason ?? "\(error)"
         }
     }
 
@@ -74,7 +74,7 @@ public struct FoundDatabase: Sendable {
             }
             rowCounts = Dictionary((counts ?? []).filter { $1 > 0 }, uniquingKeysWith: { $1 })
         } catch let error where Obstacle(error) == nil {
-            problem = (error as? any SystemError)?.reason ?? "\(error)"
+            problem = error.systemError?.reason ?? "\(error)"
         }
     }
 

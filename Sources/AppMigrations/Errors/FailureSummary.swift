@@ -64,9 +64,7 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
         attempt = error.attempt
         let chain = Self.chain(from: error.underlyingError)
         migration = error.migration ?? chain.lazy.compactMap { ($0 as? MigrationError)?.migration }.first
-        let reasons = chain.lazy.compactMap { error -> (any SystemError)? in
-            (error as? POSIXError) ?? (error as? any SystemError)
-        }
+        let reasons = chain.lazy.compactMap(\.systemError)
         if reasons.contains(where: \.saysThatDatabaseIsDamaged) {
             advice = .repair
         } else if error.isRepeated {

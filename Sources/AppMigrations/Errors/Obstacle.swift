@@ -13,18 +13,15 @@ package enum Obstacle: CaseIterable, Sendable {
 
     /// Finds the obstacle that caused an error; nil when there is none.
     package init?(_ error: any Error) {
-        let obstacle: Obstacle? =
+        let other: Obstacle? =
             switch error {
-            // A cast to the protocol does not find it in an `NSError` of Apple's Foundation.
-            case let error as POSIXError: error.obstacle
-            case let error as any SystemError: error.obstacle
             case is MigrationPostponed: .postponed
             case let error as CocoaError where error.code == .fileWriteOutOfSpace: .diskFull
             case let error as CocoaError where error.code == .fileWriteVolumeReadOnly: .readOnly
             case let error as CocoaError: error.underlying.flatMap(Obstacle.init)
             default: nil
             }
-        guard let obstacle else { return nil }
+        guard let obstacle = error.systemError?.obstacle ?? other else { return nil }
         self = obstacle
     }
 
@@ -67,14 +64,11 @@ extension Error {
     package var isOwnFailure: Bool { Obstacle(self) == nil && !(self is CancellationError) }
 
     /// True if a table lacks a column.
-    var isAboutMissingColumn: Bool { (self as? any SystemError)?.isAboutMissingColumn == true }
+    var isAboutMissingColumn: Bool { systemError?.isAboutMissingColumn == true }
 
     /// True if there is nothing yet to read.
     var isAboutMissingData: Bool {
-        switch self {
-        case let error as any SystemError: error.isAboutMissingData
-        case let error as CocoaError: [.fileNoSuchFile, .fileReadNoSuchFile].contains(error.code)
-        default: false
-        }
+        systemError?.isAboutMissingData
+            ?? (self as? CocoaError).map { [.fileNoSuchFile, .fileReadNoSuchFile].contains($0.code) } ?? false
     }
 }

@@ -38,6 +38,13 @@ extension SystemError {
     package var isAboutMissingColumn: Bool { false }
 }
 
+extension Error {
+    /// The error as one of the system or of SQLite; nil if it is none.
+    ///
+    /// A cast to the protocol does not find it in an `NSError` of Apple's Foundation.
+    package var systemError: (any SystemError)? { (self as? POSIXError) ?? (self as? any SystemError) }
+}
+
 extension POSIXError: SystemError {
     /// The error of the last system call.
     @inline(never)

@@ -73,7 +73,10 @@ final class RunLock: Sendable {
 }
 
 /// The names of a manager's further locks: no manager's own name has a NUL.
-enum LockName {
+package enum LockName {
+    /// Returns whether a name is that of a manager, whose lock its launches take.
+    package static func isOfLaunch(_ name: String) -> Bool { !name.utf8.contains(0) }
+
     /// Held by the one run of `runDeferred`, from its beginning to its end.
     static func deferredRun(of manager: String) -> String { "\(manager)\0deferred" }
 

@@ -45,7 +45,7 @@ struct WorkFailure {
                 step.kind == .versionChange
                     ? "the closure for a version change failed\(error.inBatchAsCause)"
                     : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
-                remedy: obstacle?.remedy ?? (cause as? any SystemError)?.ownRemedy
+                remedy: obstacle?.remedy ?? cause.systemError?.ownRemedy
                     ?? (isRepeated ? step.remedyOfRepeated : step.remedy(isInBatch: error is BatchFailure)),
                 work: work, attempt: attempt, underlyingError: cause)
             failure.isRepeated = isRepeated

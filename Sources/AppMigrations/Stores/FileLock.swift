@@ -54,7 +54,7 @@ package struct FileLock: Sendable {
         try? file.seek(toOffset: 0)
         try? file.write(contentsOf: contents)
         try? file.truncate(atOffset: UInt64(contents.count))
-        // What is missing altogether after a power cut was not released either.
+        // A file that a power cut has taken away was not released either.
         if isSynced { try? DurableFile(at: url).syncContents() }
         let release = LockRelease { isEnd in
             if isEnd { try? file.truncate(atOffset: UInt64(Self.released.utf8.count)) }

@@ -56,12 +56,12 @@ package enum StoreAccess: Sendable {
                     remedy: "Launch again when that process has resumed or exited."))
         case is any SystemError, is CocoaError:
             let obstacle = Obstacle(error)
-            let reason = (error as? any SystemError)?.reason ?? "\(error)"
+            let reason = error.systemError?.reason ?? "\(error)"
             return MigrationError(
                 obstacle?.code ?? code,
                 Diagnostic(
                     at: .store(name), "\(problem): \(reason)\(path.map { " (\($0))" } ?? "")",
-                    remedy: obstacle?.remedy ?? (error as? any SystemError)?.ownRemedy ?? remedy),
+                    remedy: obstacle?.remedy ?? error.systemError?.ownRemedy ?? remedy),
                 underlyingError: error)
         default:
             return error

@@ -20,7 +20,8 @@ package struct BackupMaker {
     /// It reads the database through a second connection, because SQLite makes no copy inside a write
     /// transaction.
     ///
-    /// - Returns: the copy, or that of the first launch since the last one that succeeded; nil if there is nothing to copy: the database is empty, or in memory, as in previews and tests.
+    /// - Returns: the copy, or the first one since launches of this version of the app began to fail; nil if there is nothing to
+    ///   copy: the database is empty, or in memory, as in previews and tests.
     package func copy(_ db: Database) throws -> URL? {
         guard try db.hasTable(SQLName(OwnTables.ledger)) || Ledger.hasOtherTables(db) else { return nil }
         let path =
@@ -39,7 +40,7 @@ package struct BackupMaker {
             throw error
         } catch {
             throw Self.failure(
-                "\(file.lastPathComponent) cannot be copied to \(folder.path): \((error as? any SystemError)?.reason ?? error.localizedDescription)",
+                "\(file.lastPathComponent) cannot be copied to \(folder.path): \(error.systemError?.reason ?? error.localizedDescription)",
                 remedy: Obstacle(error) == .inUse
                     ? "Another connection has it alone, or this one, by `PRAGMA locking_mode = EXCLUSIVE`: end that, then migrate again."
                     : "Free some space or make the folder writable, then migrate again.", underlying: error)

@@ -186,9 +186,9 @@ package struct SQLiteStore: RecordStorage {
             // Whoever may write to the database may take its lock, as with SQLite's own files beside it. SQLite syncs these alone:
             // without a sync, a step could be on the disk as started, and the lock as released. Deferred steps take theirs for each
             // batch, which its transaction settles.
-            let isOfLaunch = !manager.utf8.contains(0)
             let permissions = DurableFile(at: file).permissions
-            return try FileLock(at: url, permissions: permissions, isSynced: isOfLaunch).take()
+            return try FileLock(at: url, permissions: permissions, isSynced: LockName.isOfLaunch(manager))
+                .take()
         }
     }
 }

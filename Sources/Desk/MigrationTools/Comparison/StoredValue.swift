@@ -63,14 +63,9 @@ package enum StoredValue: Hashable, Sendable {
     }
 
     /// The value as SQL in a sentence, which shows only the beginning of a long text or blob.
-    package var excerpt: Excerpt {
+    package var excerpt: String {
         let text = sql
-        return Excerpt(sql: text.count > 44 ? text.shortened(to: 41) + "'" : text)
-    }
-
-    /// A value as a sentence shows it.
-    package struct Excerpt: Sendable {
-        package let sql: String
+        return text.count > 44 ? text.shortened(to: 41) + "'" : text
     }
 
     private static func sql(_ number: Double) -> String {

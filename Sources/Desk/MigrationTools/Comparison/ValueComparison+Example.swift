@@ -11,8 +11,8 @@ extension ValueComparison {
         /// The change in a sentence, such as `where id = 3, 'a' becomes NULL`.
         package var sentence: String {
             before == after
-                ? "where \(row), \(before.excerpt.sql) is the key of another row now"
-                : "where \(row), \(before.excerpt.sql) becomes \(after.excerpt.sql)"
+                ? "where \(row), \(before.excerpt) is the key of another row now"
+                : "where \(row), \(before.excerpt) becomes \(after.excerpt)"
         }
 
         /// Chooses a row that shows the change well: a value that is lost, and short.
@@ -32,7 +32,7 @@ extension ValueComparison {
             let names = key.isEmpty ? Array(pair.old.columns.indices.prefix(3)) : key
             row = names.map {
                 let value = pair.old.rows[best.old][$0]
-                return "\(pair.old.columns[$0].plain) \(value == .null ? "IS" : "=") \(value.excerpt.sql)"
+                return "\(pair.old.columns[$0].plain) \(value == .null ? "IS" : "=") \(value.excerpt)"
             }.joined(separator: " AND ")
             before = old(best)
             after = new(best)

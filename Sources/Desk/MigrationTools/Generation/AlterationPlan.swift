@@ -267,14 +267,14 @@ struct AlterationPlan {
 
     /// Fills the indexes of texts that other tables hold, where the migration has made them stale.
     private mutating func reindex(_ gone: Set<SQLName>) {
+        // A new table has no texts, and a new view may have those of an old one.
+        let sources = (old.objects + result.objects.filter { $0.type == "view" })
+            .filter { ["table", "view"].contains($0.type) }
         for object in result.objects {
             guard let table = FullTextTable(object), table.content == .external else { continue }
             let sql = SQLTokens(object, names: names)
-            // A new table has no texts, and a new view may have those of an old one.
-            let views = result.objects.filter { $0.type == "view" }
-            let contents = (old.objects + views).filter { content in
-                ["table", "view"].contains(content.type) && content.name != object.name
-                    && sql.tokens.contains { $0.name == content.name }
+            let contents = sources.filter { source in
+                source.name != object.name && sql.tokens.contains { $0.name == source.name }
             }
             let isNew = created.contains(object.name)
             let isStale = contents.contains { renumbered.contains($0.name) || gone.contains($0.name) }

@@ -20,14 +20,13 @@ package struct GeneratedFile: Sendable {
 
     private static func header(_ redefines: Bool) -> String { redefines ? "-- migrations: redefine\n\n" : "" }
 
+    /// The down migration of a file that does nothing but put values in the place of NULL, which none can take back.
+    static let downOfFills = "-- The values stay. A file needs a statement.\nSELECT 1;\n"
+
     /// Creates a file of statements.
-    ///
-    /// - Parameter isOnlyFilled: whether it does nothing but put values in the place of NULL, which none can take back.
-    init(_ body: String, down: String, isOnlyFilled: Bool = false) {
+    init(_ body: String, down: String) {
         (suffix, self.body, redefines) = ("", body, false)
-        (downBody, downRedefines) = (
-            isOnlyFilled ? "-- The values stay. A file needs a statement.\nSELECT 1;\n" : down, false
-        )
+        (downBody, downRedefines) = (down, false)
     }
 
     /// Creates a file that redefines tables.

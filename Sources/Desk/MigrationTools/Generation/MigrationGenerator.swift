@@ -92,8 +92,9 @@ package struct MigrationGenerator {
             : [
                 GeneratedFile(
                     GeneratedSQL(changes).text,
-                    down: downSQL(renames, try GeneratedMigration(from: between, to: old, losses: .accept)),
-                    isOnlyFilled: renames.isEmpty && plan.changes.isEmpty)
+                    down: renames.isEmpty && plan.changes.isEmpty
+                        ? GeneratedFile.downOfFills
+                        : downSQL(renames, try GeneratedMigration(from: between, to: old, losses: .accept)))
             ]
         return try others + [
             GeneratedFile(

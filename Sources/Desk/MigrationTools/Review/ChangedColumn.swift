@@ -6,9 +6,9 @@ struct ChangedColumn {
 
     /// Two different values that become the same.
     struct Merge {
-        let first: StoredValue.Excerpt
-        let second: StoredValue.Excerpt
-        let result: StoredValue.Excerpt
+        let first: String
+        let second: String
+        let result: String
     }
 
     /// The table's name before.

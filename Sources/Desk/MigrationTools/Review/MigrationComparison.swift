@@ -435,7 +435,7 @@ extension SchemaObject {
 
 extension ChangedColumn.Merge {
     /// The merge in a sentence, such as `'a' and 'A' both become 'a'`.
-    fileprivate var sentence: String { "\(first.sql) and \(second.sql) both become \(result.sql)" }
+    fileprivate var sentence: String { "\(first) and \(second) both become \(result)" }
 }
 
 extension ScriptOutline.Statement {
