@@ -296,6 +296,62 @@ struct LossTests {
         #expect(found.map { $0.replacing("3_c.sql:", with: "") } == expected)
     }
 
+    private static let author = """
+        CREATE TABLE author(id INTEGER PRIMARY KEY, first TEXT, last TEXT, state INTEGER NOT NULL DEFAULT 0);
+        """
+
+    @Test(
+        "finds what an earlier file has left out of the table that this one drops",
+        arguments: [
+            (
+                "SELECT id, first || ' ' || last, state FROM author;",
+                [
+                    "Table `author` is dropped: the values of column `last` are lost where `first` is NULL.",
+                    "Table `author` is dropped: the values of column `first` are lost where `last` is NULL.",
+                ]
+            ),
+            (
+                "SELECT id, coalesce(first, '') || ' ' || coalesce(last, ''), state FROM author WHERE state <> 1;",
+                ["Table `author` is dropped: of 8 generated rows, 1 is lost."]
+            ),
+            ("SELECT id, coalesce(first, '') || ' ' || coalesce(last, ''), state FROM author;", []),
+            (
+                """
+                SELECT id, coalesce(first, '') || ' ' || coalesce(last, ''), state FROM author;
+                DELETE FROM person WHERE state = 1;
+                """, []
+            ),
+        ])
+    func earlierCopyOfSomeRows(copy: String, expected: [String]) throws {
+        let create = "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, state INTEGER);"
+        let files = [
+            "1_a.sql": Self.author, "2_b.sql": "\(create)\nINSERT INTO person \(copy)",
+            "3_c.sql": "DROP TABLE author;",
+        ]
+        let found = try ReviewedMigrations(files).findings
+        #expect(found.map { $0.replacing(" [drop-table]", with: "") } == expected.map { "3_c.sql:1: \($0)" })
+    }
+
+    @Test(
+        "finds the values of a dropped column that a copy leaves out for a value which its condition names",
+        arguments: [
+            ("WHERE state <> 1", true), ("WHERE kind IS NOT 'draft'", true),
+            ("WHERE body IS NOT NULL", false),
+            ("", false),
+        ])
+    func conditionOfColumn(words: String, isLossy: Bool) throws {
+        let copy = "CREATE TABLE text(note, body);\nINSERT INTO text SELECT id, body FROM note \(words);"
+        let drop = "ALTER TABLE note DROP COLUMN body;"
+        let title = "Column `body` of table `note` is dropped: its values are lost in "
+        let inOneFile = try findings("\(copy)\n\(drop)", after: Self.stated)
+        let inTwo = try ReviewedMigrations(["1_a.sql": Self.stated, "2_b.sql": copy, "3_c.sql": drop])
+            .findings
+        for found in [inOneFile, inTwo] {
+            #expect(found.count == (isLossy ? 1 : 0), "\(found)")
+            #expect(found.allSatisfy { $0.contains(title) }, "\(found)")
+        }
+    }
+
     @Test("says that a file fails over every kind of generated rows")
     func didNotRun() throws {
         #expect(

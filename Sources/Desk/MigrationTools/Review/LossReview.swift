@@ -82,7 +82,7 @@ struct LossReview {
         } else {
             report(
                 .dropTable, drop,
-                "Table \(name.text.quoted) is dropped: of \(loss.count.counting("generated row")), \(loss.lostRows) are lost."
+                "Table \(name.text.quoted) is dropped: of \(loss.count.counting("generated row")), \(loss.lostRows) lost."
             )
         }
     }
@@ -196,8 +196,10 @@ extension LossTrial.Loss {
         }
     }
 
-    /// The number of lost rows; of a great many, only a few are tried.
-    fileprivate var lostRows: String { if case .many = kind { "some" } else { "\(rows)" } }
+    /// As in `5 are`; of a great many rows, only a few are tried.
+    fileprivate var lostRows: String {
+        if case .many = kind { "some are" } else { rows == 1 ? "1 is" : "\(rows) are" }
+    }
 
     /// As in `of 8 generated rows, it keeps 5`.
     fileprivate var keptRows: String {

@@ -12,7 +12,7 @@ struct LossTrial {
     private(set) var database: DatabaseQueue
     let migrator: any MigrationRunner
     let version: SchemaVersion
-    let outline: ScriptOutline
+    private(set) var outline: ScriptOutline
     /// The tables that get rows, and the full-text tables that get texts of their own.
     private(set) var tables: Set<SQLName>
     /// The layouts of the tables, each after those that it refers to.
@@ -42,6 +42,8 @@ struct LossTrial {
 
         var isWhole: Bool { rows == count }
         var isNothing: Bool { rows == 0 && columns.isEmpty }
+        /// True if it is lost whatever the values are; false for a loss of rows with some values alone.
+        var isCertain: Bool { GeneratedRows.Kind.suggested.contains(kind) }
 
         /// Returns the part that no other loss of the table has, as one with a kind of values.
         func without(_ others: [Loss], as kind: GeneratedRows.Kind) -> Loss {
@@ -64,6 +66,19 @@ struct LossTrial {
             loss.columns = columns.filter { other.columns[$0.key] != nil }
             return loss
         }
+
+        /// Returns the part that is lost of rows that were there before an earlier file, too; nil if there is none.
+        func remainder(_ earlier: Loss) -> Loss? {
+            guard isCertain || earlier.isCertain || kind == earlier.kind else { return nil }
+            var loss = intersection(earlier)
+            loss.kind = isCertain ? earlier.kind : kind
+            // With some values alone, fewer rows lose theirs.
+            if !earlier.isCertain {
+                for column in loss.columns.keys { loss.columns[column] = earlier.columns[column] }
+            }
+            loss.isAsDeleted = earlier.isAsDeleted
+            return loss.isNothing ? nil : loss
+        }
     }
 
     /// The result for all tables.
@@ -83,14 +98,18 @@ struct LossTrial {
     ///
     /// - Parameters:
     ///   - earlier: a database that has the migrations before those.
-    ///   - files: the earlier migrations, if all are files.
+    ///   - files: the earlier migrations, and this one; empty if not all are files.
     ///   - loss: what is lost of other rows.
     func since(
         _ earlier: DatabaseQueue, _ files: [SQLScript], tables: [TableLayout], for loss: Loss
     ) -> LossTrial {
         var trial = inside(earlier)
-        (trial.tables, trial.layouts, trial.kinds) = (Set(tables.map(\.name)), tables, [loss.kind])
-        trial.scripts = files.isEmpty ? [] : files + scripts
+        (trial.tables, trial.layouts, trial.scripts) = (Set(tables.map(\.name)), tables, files)
+        if loss.isCertain, let outline = ScriptOutline(joining: files) {
+            trial.outline = outline
+        } else {
+            trial.kinds = [loss.kind]
+        }
         return trial
     }
 
@@ -128,7 +147,7 @@ struct LossTrial {
         var judgement: Judgement?
         var failure: (any Error)?
         var chance: [SQLName: Set<Int>]?
-        var first: Set<SQLName>?
+        var first: [Loss]?
         // The kind with which fewest tables lose rows, and fewest columns values: what else is lost then, a condition leaves out.
         var best: (kind: GeneratedRows.Kind, losing: Set<SQLName>, losses: [Loss])?
         let literals = kinds == [.literals] ? outline.conditionLiterals : SQLLiterals(outline.script)
@@ -153,8 +172,8 @@ struct LossTrial {
                 continue
             }
             let losing = Set(found.judgement.losses.filter { $0.rows > 0 }.map(\.table))
-            first = first ?? losing
             let losses = found.judgement.losses
+            first = first ?? losses
             func columns(_ losses: [Loss]) -> Int { losses.reduce(0) { $0 + $1.columns.count } }
             let isBetter = best.map {
                 (losing.count, columns(losses)) < ($0.losing.count, columns($0.losses))
@@ -167,9 +186,12 @@ struct LossTrial {
             let certain = Set(judgement.losses.filter { $0.rows > 0 }.map(\.table))
             let best = best ?? (.natural, [], [])
             judgement.losses += try rowsLostByCondition(
-                rows, among: (best.kind, best.losing), besides: first ?? [], isSurprising: isSurprising,
-                chance
+                rows, among: (best.kind, best.losing),
+                besides: Set((first ?? []).filter { $0.rows > 0 }.map(\.table)),
+                isSurprising: isSurprising, chance
             ).filter { !certain.contains($0.table) }
+            judgement.losses += try valuesLostByCondition(
+                rows, among: best.kind, besides: judgement.losses + (first ?? []), chance)
             judgement.losses += try lostBesideNulls(
                 rows, among: best.kind, besides: judgement.losses + best.losses, chance)
             judgement.losses += try lostBeyondLengths(
@@ -228,6 +250,41 @@ struct LossTrial {
             }
         }
         return losses
+    }
+
+    /// Returns the values of dropped columns that are lost in rows with values which decide conditions.
+    private func valuesLostByCondition(
+        _ rows: GeneratedRows, among kind: GeneratedRows.Kind, besides known: [Loss],
+        _ chance: [SQLName: Set<Int>]?
+    ) throws -> [Loss] {
+        let columns = droppedColumns(of: rows.tables, besides: known)
+        guard kinds.count > 1, !columns.isEmpty else { return [] }
+        let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
+        return try (rows.kinds(deciding: conditions, among: kind) + [.literals]).reduce(into: []) {
+            all, kind in
+            let changed = rows.of(kind, naming: literals, deciding: conditions)
+            let found = try losses(over: changed, .eachValue, only: columns, chance) ?? []
+            all += found.map { $0.without(all, as: kind) }.filter { !$0.columns.isEmpty }
+        }
+    }
+
+    /// Returns the columns that the file drops, as losses to look for: those that a condition names are copied as it says.
+    private func droppedColumns(of tables: [GeneratedRows.Table], besides known: [Loss]) -> [Loss] {
+        tables.compactMap { table in
+            guard !known.contains(where: { $0.table == table.name && $0.rows > 0 }) else { return nil }
+            let names = outline.names(of: table.name)
+            let dropped = outline.statements.compactMap(\.droppedColumn)
+                .filter { names.contains($0.table) }.map(\.column)
+            let columns = table.columns.filter { column in
+                dropped.contains(column) && !outline.namesInCondition(column)
+                    && !known.contains { $0.table == table.name && $0.columns[column] != nil }
+            }
+            guard !columns.isEmpty else { return nil }
+            let count = table.rows.count
+            return Loss(
+                table: table.name, count: count,
+                columns: Dictionary(columns.map { ($0, count) }, uniquingKeysWith: { $1 }))
+        }
     }
 
     /// Returns what the conditions of the file are of the rows that tell what it loses; nil if it runs over none of them.
@@ -418,7 +475,11 @@ extension LossTrial.Judgement {
 /// The trials over rows of one kind.
 private struct Kind {
     /// What to try.
-    enum Subject { case rows, rowsAndValues }
+    enum Subject {
+        case rows, rowsAndValues
+        /// The value of each row by itself, as where only a few rows lose theirs.
+        case eachValue
+    }
 
     private let trial: LossTrial
     private let subject: Subject
@@ -473,7 +534,7 @@ private struct Kind {
             lost = try lostRows(of: table)
             loss.rows = lost.count
         }
-        guard !loss.isWhole, subject == .rowsAndValues else { return loss }
+        guard !loss.isWhole, subject != .rows else { return loss }
         let present = judged(of: table).filter { !lost.contains($0) }
         // To exchange the keys of two rows is to exchange everything else.
         let isKey = { (group: [Int]) in group.contains(where: table.key.contains) }
@@ -487,7 +548,10 @@ private struct Kind {
             }
             let names = group.map { table.columns[$0] }
             if let earlier, earlier.rows == 0, names.allSatisfy({ earlier.columns[$0] == nil }) { continue }
-            let count = try lostValues(of: group, in: table, present, isFirst: earlier == nil)
+            let count =
+                subject == .eachValue
+                ? try valuesLostAlone(of: group, in: table, present)
+                : try lostValues(of: group, in: table, present, isFirst: earlier == nil)
             if count > 0 { for name in names { loss.columns[name] = count } }
         }
         return loss
@@ -560,6 +624,24 @@ private struct Kind {
             }
         }
         return lost.isEmpty ? try lostValue(of: columns, in: table, present) : lost.count
+    }
+
+    /// Gives each row the value of another one.
+    ///
+    /// - Returns: the number of rows of which nothing shows it.
+    private func valuesLostAlone(
+        of columns: [Int], in table: GeneratedRows.Table, _ present: [Int]
+    ) throws -> Int {
+        guard columns.count == 1 else { return 0 }
+        return try zip(present, present.dropFirst() + present.prefix(1)).count { row, other in
+            let value = table.rows[other][columns[0]]
+            guard value != table.rows[row][columns[0]] else { return false }
+            let changed = rows.setting(columns[0], to: value, in: row, of: table.name)
+            guard let (outcome, accepted) = try run(over: changed),
+                accepted.table(table.name)?.rows.count == table.rows.count
+            else { return false }
+            return outcome == base
+        }
     }
 
     /// Gives one row another value where all have the same one, as where a `CHECK` knows few.

@@ -221,8 +221,7 @@ struct MigrationRun {
                 kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.suggested,
                 scripts: isFile(version) ? [outline.script] : [])
             var losses = try judge(trial, small)
-            losses.losses = losses.losses.compactMap { remaining($0, of: trial) }
-                .map { explained($0, of: trial, small) }
+            losses.losses = losses.losses.flatMap { remaining($0, of: trial, small) }
             if failure == .steps { problems.append(stopped(outline)) }
             if problems.isEmpty, isFile(version) {
                 let styles = failure == .other ? Self.plainStyles : [style]
@@ -281,8 +280,11 @@ struct MigrationRun {
     ///
     /// A release that copies rows for the next one, which drops their table, writes the new table. But the rows of a table that
     /// stays may have been written since.
-    private func remaining(_ loss: LossTrial.Loss, of trial: LossTrial) -> LossTrial.Loss? {
-        if loss.rows > 0, trial.outline.keeps(loss.table) { return loss }
+    private func remaining(
+        _ loss: LossTrial.Loss, of trial: LossTrial, _ small: SmallDatabase?
+    ) -> [LossTrial.Loss] {
+        let losses = [explained(loss, of: trial, small)]
+        if loss.rows > 0, trial.outline.keeps(loss.table) { return losses }
         let targets = Set(trial.outline.statements.compactMap { $0.target(of: loss.table) })
         let copying = looks.indices.reversed().lazy.filter { index in
             looks[index].names.contains(loss.table)
@@ -294,28 +296,33 @@ struct MigrationRun {
                             || loss.columns.keys.contains(where: statement.mentions))
                 }
         }
-        var loss = loss
-        for index in Array(copying.prefix(Self.earlierFiles)) where index > 0 {
-            guard let judgement = try? judge(trial, again: loss, before: index),
-                judgement.tables.contains(loss.table)
-            else { continue }
-            guard let found = judgement.losses.first(where: { $0.table == loss.table }) else { return nil }
-            loss = loss.intersection(found)
+        return Array(copying.prefix(Self.earlierFiles)).filter { $0 > 0 }.reduce(losses) { losses, index in
+            guard !losses.isEmpty, let found = try? self.losses(trial, again: loss, before: index) else {
+                return losses
+            }
+            let remaining = losses.flatMap { loss in found.compactMap(loss.remainder) }
+            return remaining.reduce(into: []) { all, loss in
+                if !all.contains(where: { $0.kind == loss.kind }) { all.append(loss) }
+            }
         }
-        return loss.isNothing ? nil : loss
     }
 
-    private func judge(
+    /// Returns what is lost of a table whose rows were there before an earlier file; nil if it has accepted none.
+    private func losses(
         _ trial: LossTrial, again loss: LossTrial.Loss, before index: Int
-    ) throws -> LossTrial.Judgement {
+    ) throws -> [LossTrial.Loss]? {
+        func losses(_ trial: LossTrial) throws -> [LossTrial.Loss]? {
+            let judgement = try trial.judge(only: loss)
+            guard judgement.tables.contains(loss.table) else { return nil }
+            return judgement.losses.filter { $0.table == loss.table }.map { explained($0, of: trial, nil) }
+        }
         let schema = looks[index - 1].schema
         let tables = schema.tables(concernedBy: [loss.table])
         guard looks.allSatisfy({ isFile($0.version) }), !trial.scripts.isEmpty else {
             let earlier = try database.configuration.scratchDatabase()
             defer { try? earlier.close() }
             _ = try migrator.run(earlier, upTo: looks[index - 1].version)
-            return try trial.since(earlier, [], tables: schema.layouts(of: tables), for: loss)
-                .judge(only: loss)
+            return try losses(trial.since(earlier, [], tables: schema.layouts(of: tables), for: loss))
         }
         let files = looks[index...].filter { !$0.names.isDisjoint(with: tables) }
         // What a file only names has to be there, and loses nothing.
@@ -327,9 +334,10 @@ struct MigrationRun {
         let earlier = try schema.database(
             without: schema.tables(unconcernedBy: concerned), rowsOf: nil)
         defer { try? earlier.close() }
-        return try trial.since(
-            earlier, files.map(\.outline.script), tables: schema.layouts(of: tables), for: loss
-        ).judge(only: loss)
+        return try losses(
+            trial.since(
+                earlier, files.map(\.outline.script) + trial.scripts, tables: schema.layouts(of: tables),
+                for: loss))
     }
 
     /// The number of earlier files that are tried.

@@ -22,6 +22,11 @@ extension ScriptOutline {
         }.filter { !$0.isEmpty }
     }
 
+    /// Returns whether one of these conditions names a column.
+    func namesInCondition(_ column: SQLName) -> Bool {
+        conditions.contains { $0.contains { $0.name == column } }
+    }
+
     /// The texts and numbers that these conditions name.
     var conditionLiterals: SQLLiterals {
         SQLLiterals(conditions.map { $0.map(\.keyword).joined(separator: " ") })

@@ -53,6 +53,16 @@ struct ScriptOutline {
         }
     }
 
+    /// Reads files that run one after the other as one; nil if they cannot be one file, or there are none.
+    init?(joining files: [SQLScript]) {
+        let statements = files.flatMap { file in file.statements.map(file.wholeText) }
+        guard let last = files.last,
+            let script = try? SQLScript(
+                Data(statements.joined(separator: ";\n").utf8), fileName: last.fileName)
+        else { return nil }
+        self.init(script)
+    }
+
     /// Returns true if a condition of the file says that a column is not null.
     func asksForValues(of column: SQLName) -> Bool {
         statements.contains { statement in
