@@ -186,11 +186,10 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
                 remedy: "Pass newerDatabases: .refuse or .allow.")
         }
         return rollingBack
-            + SchemaStepReview(
-                schemaSteps.map { schemaStep in
+            + SchemaStepMistake.all(
+                in: schemaSteps.map { schemaStep in
                     (schemaStep as? GRDBSchemaStep).map { (set: $0.migrator.migrations, target: $0.target) }
-                }, set: migrator.migrations, database: { database.displayName }, title: { $0 }
-            ).mistakes
+                }, set: migrator.migrations, database: { database.displayName }, title: { $0 })
     }
 
     /// The migrations up to the target, in the order in which they run.

@@ -93,11 +93,7 @@ extension MigrationManager {
 extension MigrationManager {
     /// The caller of a synchronous form: answers on the spot.
     func caller(while condition: @escaping () -> Bool = { true }) -> Caller {
-        Caller(hearsEvents: hearsEvents) { [self] call in
-            guard case .closure(let index, let context) = call else { return try answer(call, condition) }
-            if case .plain(let body) = closures[index] { try body(context) }
-            return .done
-        }
+        Caller(hearsEvents: hearsEvents) { [self] in try answer($0, condition) }
     }
 
     /// Runs a body on a thread of its own, and answers here what it asks: on the caller's actor, in the caller's task.
@@ -105,44 +101,32 @@ extension MigrationManager {
         isolation: isolated (any Actor)?, _ interruption: Interruption,
         while condition: () -> Bool = { true }, _ body: @escaping @Sendable (Caller) throws -> Value
     ) async throws -> Value {
-        let end = Locked<Value?>(nil)
-        try await answer(
-            Crossing(hearsEvents: hearsEvents) { caller in
-                let value = try body(caller)
-                end.withLock { $0 = value }
-            }, interruption, condition, isolation: isolation)
-        guard let value = end.withLock({ $0 }) else { preconditionFailure("the run ended without a value") }
-        return value
-    }
-
-    /// Answers what a run asks, until it has ended.
-    private func answer(
-        _ crossing: Crossing, _ interruption: Interruption, _ condition: () -> Bool,
-        isolation: isolated (any Actor)?
-    ) async throws {
-        try await withTaskCancellationHandler {
-            // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
-            while let question = try await crossing.next(isolation: isolation) {
-                do {
-                    question.answer(
-                        .success(try await answer(question.call, condition, isolation: isolation)))
-                } catch {
-                    question.answer(.failure(error))
+        let crossing = Crossing(hearsEvents: hearsEvents, body)
+        return try await withTaskCancellationHandler {
+            while true {
+                // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
+                switch await crossing.next(isolation: isolation) {
+                case .end(let end): return try end.get()
+                case .question(let question):
+                    do {
+                        question.answer(
+                            .success(try await answer(question.call, condition, isolation: isolation)))
+                    } catch {
+                        question.answer(.failure(error))
+                    }
                 }
             }
         } onCancel: {
-            interruption.cancel()
+            interruption.stop(.cancelled)
         }
     }
 
     private func answer(
         _ call: AppCall, _ condition: () -> Bool, isolation: isolated (any Actor)?
     ) async throws -> AppCall.Answer {
-        guard case .closure(let index, let context) = call else { return try answer(call, condition) }
-        switch closures[index] {
-        case .plain(let body): try body(context)
-        case .asynchronous(let body): try await body(context)
-        }
+        guard case .closure(let index, let context) = call, case .asynchronous(let body) = closures[index]
+        else { return try answer(call, condition) }
+        try await body(context)
         return .done
     }
 
@@ -155,7 +139,9 @@ extension MigrationManager {
             return .adoption(answer)
         case .condition: return .condition(condition())
         case .isNeeded(let index): return .condition(try isNeeded(index))
-        case .closure: break
+        // The synchronous forms refuse asynchronous ones.
+        case .closure(let index, let context):
+            if case .plain(let body) = closures[index] { try body(context) }
         }
         return .done
     }

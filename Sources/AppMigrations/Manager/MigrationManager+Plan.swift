@@ -30,7 +30,7 @@ extension MigrationManager {
     /// - Throws: ``MigrationError``, when a store cannot be read.
     public func history() throws -> [SettledStep] {
         try exclusively {
-            let steps = try registration.places.flatMap { place in
+            let steps = try registration.due.flatMap { place in
                 try place.store.history(name).map { step in
                     let isOutside = place.id == .store || step.work.id.kind == .closure
                     return step.found(in: place.id, database: isOutside ? nil : place.name)
@@ -62,12 +62,9 @@ extension MigrationManager {
     /// - Parameter note: is called with the error of a condition that throws; if it returns, the condition holds.
     func plan(orNote note: (MigrationError) throws -> Void = { throw $0 }) throws -> LaunchPlan {
         try registration.check()
-        let request = try request(through: nil, retrying: nil)
-        let states = try registration.look(following: adopting.formers).map { try $0.get() }
-        return try LaunchPlan(
-            request, try registration.asking(states, isNeeded, orNote: note), of: registration.due,
-            deadlines: registration.deadlines, answer: &memory.answer
-        ) { try self.adoption($0) }
+        let input = runInput(try request(through: nil, retrying: nil), progress, waitingFor: patience)
+        var answer = memory.answer
+        return try input.plan(input.look(), &answer, caller(), orNote: note)
     }
 
     /// Asks the condition of a closure whether it is needed again.

@@ -79,7 +79,7 @@ extension MigrationManager {
                     .misuse, "\(step.titleAndSource) is for fresh installs only",
                     remedy: "Call the code of the step directly.", work: work)
             }
-            try change(.rerun([work.id]), in: registration.places[index])
+            try change(.rerun([work.id]), in: registration.due[index])
         }
         startOver()
     }
@@ -94,8 +94,8 @@ extension MigrationManager {
     public func rerunAllSteps() throws {
         try withLocks {
             // The store last: its closures delete files, and the databases import them.
-            for (place, steps) in zip(registration.places, registration.due).reversed() {
-                let due = steps.closures.filter { $0.onFreshInstall != .only }
+            for place in registration.due.reversed() {
+                let due = place.closures.filter { $0.onFreshInstall != .only }
                 try change(.rerun(due.map(\.id)), in: place)
             }
         }
@@ -114,7 +114,7 @@ extension MigrationManager {
     ///   `notYetMigrated` under ``MigrationOptions/Role/waitsForApp``; when a store cannot be read or written.
     public func removeRecord() throws {
         try withLocks {
-            for place in registration.places {
+            for place in registration.due {
                 try place.store.change(name, waitingUpTo: patience) { state in
                     try state.removeRecord(of: name, at: Date())
                 }
@@ -160,17 +160,8 @@ extension MigrationManager {
             let version = version.reach
             let request = try request(through: nil, retrying: nil)
             // Before anything is written.
-            let states = try registration.places.map { try readableState(in: $0) }
-            // The version at which the manager will begin; nil where nothing is replaced.
-            let beginnings = states.enumerated().map { index, state -> AppVersion? in
-                guard let state else { return version }
-                guard state.lostRecord != nil else {
-                    return state.isUnknownReplacement(in: options.line) ? version : nil
-                }
-                let others = states.indices.filter { $0 != index }.compactMap { states[$0] }
-                let elsewhere = Beginnings(request: request, places: others, steps: [], answer: nil)
-                return max(version, others.compactMap(elsewhere.record(in:)).completed ?? .zero)
-            }
+            let states = try registration.due.map { try readableState(in: $0) }
+            let beginnings = beginnings(states, assuming: version, request)
             guard beginnings.contains(where: { $0 != nil }) else {
                 throw MigrationError(
                     .misuse, "no record is damaged",
@@ -183,34 +174,58 @@ extension MigrationManager {
                     remedy: "Pass a later version. Older data needs an app version that still migrates it.",
                     manager: name, version: version)
             }
-            for (index, place) in registration.places.enumerated() {
+            for (index, place) in registration.due.enumerated() {
                 guard let beginning = beginnings[index] else { continue }
-                func mark(_ state: inout StoreState) {
-                    state.markAsReplacement(assuming: version, in: options.line, at: Date())
-                }
-                guard let state = states[index] else {
-                    var state = StoreState()
-                    mark(&state)
-                    try place.store.setAside(replacingWith: state)
-                    continue
-                }
-                if state.lostRecord != nil {
-                    let lost = LostRecord(history: try place.store.history(name))
-                        .following(state.formerRecords)
-                    let record = lost.record(
-                        request, registration.due[index].closures, assuming: version,
-                        beginningAt: beginning)
-                    try place.store.change(name, waitingUpTo: patience) { state in
-                        try state.changeRecord(of: name) { $0 = record }
-                        // For managers of which nothing else is known, unless none could begin there.
-                        if try isSupported(version) && state.assumptions[options.line] == nil { mark(&state) }
-                    }
-                } else {
-                    try place.store.change(name, waitingUpTo: patience, mark)
-                }
+                try replaceRecord(
+                    in: place, states[index], request, assuming: version, beginningAt: beginning)
             }
         }
         startOver()
+    }
+
+    /// Returns the version at which the manager will begin in each place; nil where nothing is replaced.
+    private func beginnings(
+        _ states: [PlaceState?], assuming version: AppVersion, _ request: LaunchRequest
+    ) -> [AppVersion?] {
+        states.enumerated().map { index, state in
+            guard let state else { return version }
+            guard state.lostRecord != nil else {
+                // A manager of another line may have replaced the records, and nothing is known of this line.
+                let isUnknown =
+                    state.hasForgotten(options.line) && state.takenOver == nil && !state.hasRemovedRecord
+                return isUnknown ? version : nil
+            }
+            let others = states.indices.filter { $0 != index }.compactMap { states[$0] }
+            let elsewhere = Beginnings(request: request, places: others, steps: [], answer: nil)
+            return max(version, others.compactMap(elsewhere.record(in:)).completed ?? .zero)
+        }
+    }
+
+    /// Replaces the records of a place.
+    ///
+    /// - Parameter state: its records as they are; nil if one of them is damaged.
+    private func replaceRecord(
+        in place: PlaceSteps, _ state: PlaceState?, _ request: LaunchRequest, assuming version: AppVersion,
+        beginningAt beginning: AppVersion
+    ) throws {
+        func mark(_ state: inout StoreState) {
+            state.markAsReplacement(assuming: version, in: options.line, at: Date())
+        }
+        guard let state else {
+            var state = StoreState()
+            mark(&state)
+            return try place.store.setAside(replacingWith: state)
+        }
+        guard state.lostRecord != nil else {
+            return try place.store.change(name, waitingUpTo: patience, mark)
+        }
+        let lost = LostRecord(history: try place.store.history(name)).following(state.formerRecords)
+        let record = lost.record(request, place.closures, assuming: version, beginningAt: beginning)
+        try place.store.change(name, waitingUpTo: patience) { state in
+            try state.changeRecord(of: name) { $0 = record }
+            // For managers of which nothing else is known, unless none could begin there.
+            if try isSupported(version) && state.assumptions[options.line] == nil { mark(&state) }
+        }
     }
 
     private func isSupported(_ version: AppVersion) -> Bool {
@@ -218,7 +233,7 @@ extension MigrationManager {
     }
 
     /// Returns the records of a place, without a history; nil if one of them is damaged.
-    private func readableState(in place: any MigrationPlace) throws -> PlaceState? {
+    private func readableState(in place: PlaceSteps) throws -> PlaceState? {
         do {
             let state = try StoreAccess.read.of(place.store.name) {
                 try PlaceState(of: name, in: place.store.read(name), evidence: .empty, history: [])
@@ -230,7 +245,7 @@ extension MigrationManager {
         }
     }
 
-    private func change(_ change: RecordChange, in place: any MigrationPlace) throws {
+    private func change(_ change: RecordChange, in place: PlaceSteps) throws {
         guard try place.store.record(of: name) != nil else { return }
         try place.store.change(name, waitingUpTo: patience) { try $0.apply(change, toRecordOf: name) }
     }
@@ -257,13 +272,6 @@ extension MigrationManager {
             defer { deferred.release() }
             try body()
         }
-    }
-}
-
-extension PlaceState {
-    /// Returns true if a manager of another line has replaced the place's records, and nothing is known of this line.
-    fileprivate func isUnknownReplacement(in line: String) -> Bool {
-        hasForgotten(line) && takenOver == nil && !hasRemovedRecord
     }
 }
 

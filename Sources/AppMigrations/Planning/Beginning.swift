@@ -95,8 +95,6 @@ struct Beginnings {
     /// Determines where the manager begins in a database that is not its store.
     ///
     /// - Parameters:
-    ///   - index: the index of the database among the places.
-    ///   - launch: the kind of launch in the store.
     ///   - record: the record of the store; nil if the manager does not begin there.
     ///   - isMadeAnew: whether the manager has worked in another database at this path, which is gone.
     func inDatabase(
@@ -287,17 +285,21 @@ struct Beginnings {
             }
             record.databases.note(former.record.databases)
         }
-        let completed = formers.compactMap { former -> AppVersion? in
-            guard let completed = former.record.completed, completed.reach >= former.end else {
-                return former.record.completed
+        record.completed = formers.compactMap { former in
+            former.record.completed.flatMap {
+                version($0, before: former.end, in: place) ?? former.record.start
             }
-            return place.seen(in: request.line).latest(before: former.end) ?? former.record.start
-        }
-        record.completed = completed.max()
+        }.max()
         record.highest = formers.compactMap(\.record.highest).max()
         record.store = formers[0].record.store
         if record.completed == nil { record.freshBuild = formers.lazy.compactMap(\.record.freshBuild).first }
         return record
+    }
+
+    /// Returns a version that a former manager has noted, or the latest one below the end of what that has left.
+    func version(_ version: AppVersion?, before end: AppVersion, in place: PlaceState) -> AppVersion? {
+        guard let version, version.reach >= end else { return version }
+        return place.seen(in: request.line).latest(before: end)
     }
 }
 
@@ -344,12 +346,11 @@ extension MigrationStep {
     /// Returns true if the step must run though it is not above the version at which the manager begins.
     fileprivate func isOwed(where reason: Beginning.Reason) -> Bool {
         switch reason {
-        case .answered: false
+        case .answered, .lostNew: false
         case .seen, .newDatabase: onFreshInstall == .run
         case .newInstall: onFreshInstall != .skip
         // It may have been waiting. What runs at least once may run again.
         case .lost: kind == .deferredClosure && onFreshInstall != .only
-        case .lostNew: false
         }
     }
 }
@@ -361,6 +362,7 @@ extension PlaceState {
     ///
     /// - Parameter start: the version with which this manager's record begins.
     func formersToEnd(_ request: LaunchRequest, from start: AppVersion?) -> [String] {
+        if formerRecords.isEmpty { return [] }
         let hasOlder =
             start.map { $0 < request.current } == true
             || seen(in: request.line).contains { $0.version < request.current }
@@ -381,9 +383,7 @@ extension PlaceState {
         let versions = seen(in: Beginnings.appLine)
         return evidence != .replaced && !hasForgotten(line) && versions.count == 1 && !versions[0].isAdopted
     }
-}
 
-extension PlaceState {
     /// Returns true if one build of the app has been here, and nothing older: it has made what is here.
     fileprivate func isOnly(of build: String?) -> Bool {
         let all = seen.values.joined()
@@ -394,56 +394,4 @@ extension PlaceState {
     func hasForgotten(_ line: String) -> Bool {
         !assumptions.isEmpty && assumptions[line] == nil
     }
-}
-
-extension SeenVersion {
-    /// Returns true if another build was the first with this version; false if unknown.
-    fileprivate func isEarlierBuild(than number: String?) -> Bool {
-        guard let build, let number else { return false }
-        return build != number
-    }
-
-    /// Returns true if this build of the app has answered with the version; false if unknown.
-    fileprivate func isAdopted(by number: String?) -> Bool {
-        isAdopted && build != nil && build == number
-    }
-}
-
-extension [SeenVersion] {
-    /// Returns true if one build of a version was launched, and nothing else is known.
-    package func areOnly(_ version: AppVersion, build number: String?) -> Bool {
-        !isEmpty
-            && allSatisfy { !$0.isAdopted && $0.version == version && !$0.isEarlierBuild(than: number) }
-    }
-
-    /// The versions that were not launched after a higher one.
-    package var withoutVisits: [SeenVersion] {
-        var highest = AppVersion.zero
-        return filter { seen in
-            defer { highest = Swift.max(highest, seen.version) }
-            return seen.isAdopted || seen.version >= highest
-        }
-    }
-
-    /// Returns the earliest version before a build that was no visit.
-    package func earliest(before current: AppVersion, build number: String?) -> AppVersion? {
-        let older = withoutVisits.filter {
-            $0.version < current
-                || $0.version == current && ($0.isAdopted || $0.isEarlierBuild(than: number))
-        }
-        return older.map(\.version).min()
-    }
-
-    /// Returns the latest version below another one that was no visit.
-    func latest(before end: AppVersion) -> AppVersion? {
-        withoutVisits.map(\.version).filter { $0.reach < end }.max()
-    }
-}
-
-extension AppVersion {
-    /// Below every version that an app has ever had: that of data of which nothing says how old it is.
-    package static let zero: AppVersion = "0"
-
-    /// The version whose steps an app of this version has run: a pre-release runs those of its release.
-    var reach: AppVersion { max(self, release) }
 }

@@ -41,12 +41,8 @@ extension Beginnings {
     /// The latest version whose launch was begun in a place, by the manager, or by former ones while they had its steps.
     private func latestBegun(in place: PlaceState) -> AppVersion? {
         if let record = place.record { return record.highest }
-        return place.leavingRecords.compactMap { former in
-            guard let highest = former.record?.highest, highest.reach >= former.end else {
-                return former.record?.highest
-            }
-            return place.seen(in: request.line).latest(before: former.end)
-        }.max()
+        return place.leavingRecords.compactMap { version($0.record?.highest, before: $0.end, in: place) }
+            .max()
     }
 
     /// Returns true if the manager has never been in a database: its record in the store would have come first.

@@ -1,4 +1,3 @@
-/// The plan of a deferred run.
 struct DeferredPlan {
     /// A database that cannot be read, with steps that may wait in it.
     final class Unreadable {
@@ -24,8 +23,6 @@ struct DeferredPlan {
     let earliestDeadline: AppVersion?
     /// The errors of conditions, which say nothing about whether their steps are needed again.
     let failures: [MigrationError]
-
-    var isEmpty: Bool { readable.deferred.isEmpty }
 
     /// Returns true if a step may need work that may wait in a database that cannot be read.
     func needsUnreadable(_ pending: LaunchPlan.PendingStep) -> Bool {

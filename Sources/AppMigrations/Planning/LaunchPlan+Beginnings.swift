@@ -1,11 +1,7 @@
 extension LaunchPlan {
     /// Determines where the manager begins in places without a record, and plans.
     ///
-    /// - Parameters:
-    ///   - states: the states of the places, the store's first.
-    ///   - steps: the steps of these places.
-    ///   - answer: the app's answer about data without a record; nil until it has been asked.
-    ///   - ask: asks the app, if its answer is needed.
+    /// - Parameter answer: the app's answer about data without a record; nil until it has been asked.
     convenience init(
         _ request: LaunchRequest, _ states: [PlaceState], of steps: [PlaceSteps],
         deadlines: [AppVersion: AppVersion], answer: inout AdoptionAnswer?,

@@ -17,7 +17,7 @@ import MigrationDiagnostics
 /// Deferred steps wait for `runDeferred`, except those whose deadline has come: a step that is `finishing:` a deferred one
 /// needs its work, so that is done before any work of the manager at or above the version of that step.
 ///
-/// A class, because copies of so many fields would weigh more than the code that reads them.
+/// A class, as ``PlaceState`` is.
 final class LaunchPlan: Sendable {
     let request: LaunchRequest
     /// The store's place first.
@@ -34,7 +34,7 @@ final class LaunchPlan: Sendable {
     private let isHeldBack: Bool
 
     /// Names a step among all of a plan.
-    struct StepKey: Equatable, Sendable {
+    struct StepKey: Hashable, Sendable {
         let place: Int
         let id: WorkID
     }
@@ -45,21 +45,10 @@ final class LaunchPlan: Sendable {
         /// The index of its place.
         let place: Int
         let isOutOfOrder: Bool
-        // Nil for most steps, of which lists are copied.
-        private let ownSchema: PendingSchema?
+        /// The schema versions that a schema step will undo and apply.
+        var schema = PendingSchema()
         /// The deferred steps, and those that are held, that must be done before it.
         fileprivate(set) var prerequisites: [StepKey] = []
-
-        /// - Parameter schema: what a schema step will do.
-        init(step: MigrationStep, place: Int, isOutOfOrder: Bool, schema: PendingSchema? = nil) {
-            self.step = step
-            self.place = place
-            self.isOutOfOrder = isOutOfOrder
-            ownSchema = schema
-        }
-
-        /// The schema versions that a schema step will undo and apply.
-        var schema: PendingSchema { ownSchema ?? PendingSchema() }
 
         var key: StepKey { StepKey(place: place, id: step.id) }
 
@@ -95,27 +84,14 @@ final class LaunchPlan: Sendable {
         let isWhole = request.stop == nil
         weightAbove =
             isWhole ? 0 : pending.reduce(0) { $0 + (request.stopsBelow($1.step.version) ? $1.weight : 0) }
-        var deferred: [PendingStep] = []
-        if pending.contains(where: { $0.step.isDeferred }) || !held.isEmpty {
-            if !deadlines.isEmpty || !held.isEmpty {
-                pending.setPrerequisites(among: held + pending.filter(\.step.isDeferred), deadlines)
-            }
-            let latest = pending.lazy.filter {
-                !$0.step.isDeferred && $0.step.onFreshInstall != .only && !request.stopsBelow($0.step.version)
-            }.map(\.step.version).max()
-            func waits(_ pending: PendingStep) -> Bool {
-                guard pending.step.isDeferred else { return false }
-                guard let latest, let deadline = deadlines[pending.step.version] else { return true }
-                return deadline > latest
-            }
-            deferred = pending.filter(waits).inOrder { $0.step.runsBefore($1.step) }
-            pending.removeAll(where: waits)
+        if !deadlines.isEmpty || !held.isEmpty {
+            pending.setPrerequisites(among: held + pending.filter(\.step.isDeferred), deadlines)
         }
+        deferred = pending.removeWaiting(request, deadlines)
         if !isWhole { pending.removeAll { request.stopsBelow($0.step.version) } }
         if pending.count > 1 { pending = pending.inOrder { $0.step.runsBefore($1.step) } }
         if !isHeldBack, let change = places[0].versionChange(request) { pending.append(change) }
         self.pending = pending
-        self.deferred = deferred
     }
 
     /// Returns the number of deaths in work, if there are so many that it is not tried again.
@@ -147,21 +123,13 @@ final class LaunchPlan: Sendable {
     /// Returns true if a downgrade of its place keeps a step from running.
     func isHeld(_ step: StepKey) -> Bool { held.contains(step) }
 
-    /// The steps that are not done, and that others wait for.
-    var unfinished: [StepKey] {
-        held + (pending + deferred).filter(\.step.isDeferred).map(\.key)
-    }
-
     /// Returns the work of a step, for people and for calls of the manager's.
     func work(of pending: PendingStep) -> MigrationWork {
         places[pending.place].steps.work(of: pending.step, manager: request.manager)
     }
 
     /// True if everything is done and written down: then there is nothing to lock and nothing to write.
-    var isSettled: Bool {
-        pending.isEmpty && unprepared.isEmpty
-            && places.allSatisfy { $0.isWritten(request, isComplete: isComplete) } && knowsDatabases
-    }
+    var isSettled: Bool { isReadyForDeferred && unprepared.isEmpty && knowsDatabases }
 
     /// False if a database has completed a launch, and the process has died before the store could name it.
     private var knowsDatabases: Bool {
@@ -248,6 +216,7 @@ extension [LaunchPlan.PendingStep] {
     fileprivate mutating func setPrerequisites(
         among awaited: [LaunchPlan.PendingStep], _ deadlines: [AppVersion: AppVersion]
     ) {
+        if awaited.isEmpty { return }
         for index in indices {
             let (step, place) = (self[index].step, self[index].place)
             // What is for new installs alone comes before everything else.
@@ -260,5 +229,24 @@ extension [LaunchPlan.PendingStep] {
                     || step.finishing.contains(other.step.version)
             }.map(\.key)
         }
+    }
+
+    /// Removes the deferred steps whose deadline has not come, and returns them, in order.
+    ///
+    /// - Parameter deadlines: for versions of deferred steps, the lowest version that needs their work.
+    fileprivate mutating func removeWaiting(
+        _ request: LaunchRequest, _ deadlines: [AppVersion: AppVersion]
+    ) -> [LaunchPlan.PendingStep] {
+        guard contains(where: { $0.step.isDeferred }) else { return [] }
+        let latest = lazy.filter {
+            !$0.step.isDeferred && $0.step.onFreshInstall != .only && !request.stopsBelow($0.step.version)
+        }.map(\.step.version).max()
+        func waits(_ pending: LaunchPlan.PendingStep) -> Bool {
+            guard pending.step.isDeferred else { return false }
+            guard let latest, let deadline = deadlines[pending.step.version] else { return true }
+            return deadline > latest
+        }
+        defer { removeAll(where: waits) }
+        return filter(waits).inOrder { $0.step.runsBefore($1.step) }
     }
 }

@@ -1,7 +1,5 @@
 extension LaunchPlan {
-    /// One place's part of a plan.
-    ///
-    /// A class, because copies of so many fields would weigh more than the code that reads them.
+    /// One place's part of a plan; a class, as ``PlaceState`` is.
     final class PlacePlan: Sendable {
         let steps: PlaceSteps
         let launch: Launch

@@ -32,7 +32,7 @@ public enum Launch: Sendable, Equatable {
     }
 
     /// True if a higher version was launched before.
-    var isDowngrade: Bool { if case .downgrade = self { true } else { false } }
+    package var isDowngrade: Bool { if case .downgrade = self { true } else { false } }
 
     /// The version that the app's data comes from, when this launch takes it further.
     var upgradedVersion: AppVersion? {

@@ -150,7 +150,7 @@ extension MigrationRecord {
             raiseHighest(to: higher)
             downgradedTo = current
             // Returning is another version change; where the process has died in it, that is not forgotten.
-            forgetVersionChanges { $0.isSettled }
+            for (id, state) in work where id.kind == .versionChange && state.isSettled { work[id] = nil }
         }
         raiseHighest(to: current)
     }
@@ -160,13 +160,11 @@ extension MigrationRecord {
         if launch.isDowngrade { return }
         completed = current
         (freshBuild, downgradedTo) = (nil, nil)
-        forgetVersionChanges { _ in true }
-        for (id, state) in work where state == .open(.applied) { work[id] = nil }
-    }
-
-    /// The closures for a version change run again when the version changes again.
-    private mutating func forgetVersionChanges(where isOver: (WorkState) -> Bool) {
-        for (id, state) in work where id.kind == .versionChange && isOver(state) { work[id] = nil }
+        for (id, state) in work {
+            let isApplied = if case .open(let open) = state { open == .applied } else { false }
+            // The closures for a version change run again when the version changes again.
+            if id.kind == .versionChange || isApplied { work[id] = nil }
+        }
     }
 
     /// The highest version that this record knows to be done.

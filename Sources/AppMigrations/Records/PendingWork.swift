@@ -29,13 +29,9 @@ public struct PendingWork: Sendable, Hashable {
     /// Each run retries them. Keys may be private: don't send them anywhere.
     public internal(set) var rowsSetAside: [String] = []
 
-    init(_ work: MigrationWork, isDeferred: Bool = false) {
+    init(_ work: MigrationWork, isDeferred: Bool, _ position: StepPosition? = nil) {
         self.work = work
         self.isDeferred = isDeferred
-    }
-
-    init(deferred work: MigrationWork, _ position: StepPosition?) {
-        self.init(work, isDeferred: true)
         done = position?.done ?? 0
         total = position?.total
         rowsSetAside = (position?.setAside ?? []).map(StepPosition.description(ofKey:))

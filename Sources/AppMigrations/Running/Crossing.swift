@@ -3,15 +3,15 @@ import Foundation
 /// A run on a thread of its own, and what it asks of its caller, who answers where it is: on its actor, in its task.
 ///
 /// A cancelled task ends neither. A run that asks waits for the answer, so that only one of the two works at any time.
-final class Crossing: Sendable {
+final class Crossing<Value: Sendable>: Sendable {
     struct Question: Sendable {
         let call: AppCall
         let answer: @Sendable (Result<AppCall.Answer, any Error>) -> Void
     }
 
-    private indirect enum Message: Sendable {
+    indirect enum Message: Sendable {
         case question(Question)
-        case end(Result<Void, any Error>)
+        case end(Result<Value, any Error>)
     }
 
     private struct State {
@@ -23,29 +23,21 @@ final class Crossing: Sendable {
     private let state = Locked(State())
 
     /// Begins a run with the caller's priority.
-    init(hearsEvents: Bool, _ run: @escaping @Sendable (Caller) throws -> Void) {
+    init(hearsEvents: Bool, _ run: @escaping @Sendable (Caller) throws -> Value) {
         onNewThread(Task.currentPriority.qualityOfService) { [self] in
             send(.end(Result { try run(Caller(hearsEvents: hearsEvents, ask: ask)) }))
         }
     }
 
-    /// Returns what the run asks next; nil once it has ended.
-    ///
-    /// - Throws: the error with which the run has ended.
-    func next(isolation: isolated (any Actor)?) async throws -> Question? {
-        let message = await withCheckedContinuation(isolation: isolation) { continuation in
+    /// Returns what the run asks next, or how it has ended.
+    func next(isolation: isolated (any Actor)?) async -> Message {
+        await withCheckedContinuation(isolation: isolation) { continuation in
             let message = state.withLock { state in
                 defer { state.message = nil }
                 if state.message == nil { state.waiting = continuation }
                 return state.message
             }
             if let message { continuation.resume(returning: message) }
-        }
-        switch message {
-        case .question(let question): return question
-        case .end(let end):
-            try end.get()
-            return nil
         }
     }
 

@@ -5,7 +5,7 @@ extension Registration {
     /// be over later counts more than damage.
     func findDeaths(waitingUpTo patience: Duration) throws {
         var failure: (any Error)?
-        for place in places {
+        for place in due {
             do {
                 try place.store.findDeaths(of: manager, isDeferred: false, waitingUpTo: patience)
             } catch {

@@ -22,10 +22,12 @@ extension RunInput {
                 closure.step.titleAndSource, in: "runDeferred", manager: manager,
                 version: closure.step.version)
         }
-        guard !found.isEmpty, let held = try store.lock(LockName.deferredRun(of: manager)).held else {
+        guard !found.readable.deferred.isEmpty,
+            let held = try store.lock(LockName.deferredRun(of: manager)).held
+        else {
             return DeferredReport(found)
         }
-        let lock = RunLock(manager, held, in: activity, stop: interruption.suspend)
+        let lock = RunLock(manager, held, in: activity) { [interruption] in interruption.stop(.suspending) }
         defer { lock.release() }
         // Another process may have done it all until now.
         let run = DeferredRun(self, try plan(), until: limit.map { .now + $0 }, caller)
@@ -159,8 +161,7 @@ final class DeferredRun: Run {
     private func report(_ error: any Error, of pending: LaunchPlan.PendingStep) {
         guard let error = error as? MigrationError, error.code != .suspended else { return }
         failures.append(error)
-        let work = plan.work(of: pending)
-        if !Obstacle.mayPass(error), !ended.contains(work) { stuck.insert(work) }
+        if !Obstacle.mayPass(error), !ended.contains(pending.key) { stuck.insert(plan.work(of: pending)) }
     }
 
     // MARK: How a deferred run treats its steps
@@ -172,17 +173,13 @@ final class DeferredRun: Run {
     /// Short, since a wait for a database ends neither at the deadline nor when the process is about to be suspended.
     override var batchPatience: Duration { Self.shortPatience }
 
-    override var writesEndsAtOnce: Bool { true }
+    override var writesEachPlaceAlone: Bool { true }
 
     override var isOver: @Sendable () -> Bool {
         { [deadline, isStopped = super.isOver, observer = input.registration.environment.observer] in
             isStopped() || Task.isCancelled || deadline.map { $0 <= .now } ?? false
                 || observer?.isTimeOver ?? false
         }
-    }
-
-    override func writeStart(of pending: LaunchPlan.PendingStep) throws {
-        try journal.save(only: pending.place)
     }
 
     override func pause(after batch: Duration) throws -> Bool {

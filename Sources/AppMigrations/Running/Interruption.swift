@@ -2,7 +2,11 @@ import Foundation
 
 /// Stops a run: because it was cancelled, or because the system is about to suspend the process.
 final class Interruption: Sendable {
-    private enum Reason { case cancelled, suspending }
+    enum Reason {
+        case cancelled
+        /// The system is about to suspend the process.
+        case suspending
+    }
 
     private struct State {
         var reason: Reason?
@@ -26,7 +30,6 @@ final class Interruption: Sendable {
         }
     }
 
-    /// True if the run is to stop.
     var isStopped: Bool { state.withLock { $0.reason != nil } }
 
     /// Makes a step stop with the run.
@@ -47,16 +50,7 @@ final class Interruption: Sendable {
         wasStopped.signal()
     }
 
-    func cancel() {
-        stop(.cancelled)
-    }
-
-    /// Stops the run because the system is about to suspend the process.
-    func suspend() {
-        stop(.suspending)
-    }
-
-    private func stop(_ reason: Reason) {
+    func stop(_ reason: Reason) {
         let step = state.withLock { state in
             state.reason = reason
             return state.step

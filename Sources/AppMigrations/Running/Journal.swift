@@ -65,7 +65,6 @@ struct Journal {
 
     /// Notes that work is being started.
     ///
-    /// - Parameter state: the state of the work under its lock; nil if the plan knows it.
     /// - Returns: the work as it begins.
     mutating func start(_ pending: LaunchPlan.PendingStep, from state: WorkState?) -> OpenWork {
         let (id, remaining, request) = (pending.step.id, pending.remaining, request)
@@ -154,9 +153,6 @@ struct Journal {
 
     // MARK: Writing
 
-    /// Returns true if a place has written everything.
-    func isWritten(_ index: Int) -> Bool { pages[index].isWritten }
-
     /// Writes everything not written yet.
     ///
     /// - Parameter last: the place where work is being started. It comes last, unless it is the store's first record: when
@@ -185,15 +181,11 @@ struct Journal {
     }
 
     /// Returns true if a database has no record any more: it is another one.
-    ///
-    /// - Parameter found: the places as they are.
     func hasLostRecord(among found: [PlaceState]) -> Bool {
         zip(pages, found).contains { page, found in page.hasLostRecord(found.record) }
     }
 
     /// Returns the states of the places as they will be when everything is written.
-    ///
-    /// - Parameter found: the places as they are.
     func states(after found: [PlaceState]) -> [PlaceState] {
         zip(pages, found).map { page, found in
             page.latest(after: found.record).map(found.with) ?? found
@@ -203,8 +195,6 @@ struct Journal {
 
 extension Journal.Page {
     /// Returns the record with the changes that were not written yet.
-    ///
-    /// - Parameter known: the record that the place has.
     fileprivate func latest(after known: MigrationRecord?) -> MigrationRecord? {
         guard var latest = known, latest.hasBegun else { return hasLostRecord(known) ? nil : record }
         for change in changes { latest.apply(change) }
@@ -217,12 +207,10 @@ extension Journal.Page {
     }
 
     /// Makes the changes in the place: does input and output.
-    ///
-    /// - Parameter store: identifies the manager's store.
     fileprivate mutating func write(_ request: LaunchRequest, _ timeout: Duration, store: String?) throws {
         // First: an older app must not run their steps again, once they are this manager's.
         for former in plan.formers where isFirstRecord {
-            try plan.steps.place.store.change(former, waitingUpTo: timeout) { state in
+            try plan.steps.store.change(former, waitingUpTo: timeout) { state in
                 guard try !state.hasRemovedRecord(of: former) else { return }
                 try state.changeRecord(of: former) { record in
                     var known = record ?? MigrationRecord(start: nil)
@@ -231,10 +219,10 @@ extension Journal.Page {
                 }
             }
         }
-        if changes.contains(where: \.endsClosure) { try plan.steps.place.store.syncFiles() }
+        if changes.contains(where: \.endsClosure) { try plan.steps.store.syncFiles() }
         let owner = isStore ? nil : store
         var id: String?
-        try plan.steps.place.store.change(request.manager, waitingUpTo: timeout) { state in
+        try plan.steps.store.change(request.manager, waitingUpTo: timeout) { state in
             defer { id = state.id }
             if hasLostRecord(try state.record(of: request.manager)) { return }
             // A record that was removed meanwhile stays removed: the closure has outlived its lock.

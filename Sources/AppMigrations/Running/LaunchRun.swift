@@ -4,32 +4,20 @@ extension RunInput {
     /// Launches: does everything that is pending, and writes that the launch is complete.
     func launch(_ caller: Caller) throws -> MigrationReport {
         var answer = memory.answer
-        func plan(_ states: [PlaceState]) throws -> LaunchPlan {
-            try LaunchPlan(
-                request, states, of: registration.due, deadlines: registration.deadlines, answer: &answer,
-                asking: caller.adoption)
-        }
-        func look() throws -> [PlaceState] { try registration.look(following: formers).map { try $0.get() } }
-        func asking(
-            _ states: [PlaceState], before next: LaunchPlan.PendingStep? = nil
-        ) throws -> [PlaceState] {
-            try registration.asking(states, before: next.map { ($0.step, $0.place) }) {
-                try caller.isNeeded($0)
-            }
-        }
-
-        let found = try plan(asking(look()))
+        let found = try plan(look(), &answer, caller)
         if try isSettled(found) {
             caller.tell(.launchRecognized(found.places[0].launch))
             return MigrationReport(found, memory.tally)
         }
 
-        let lock = try lock()
+        let lock = try RunLock.take(
+            manager, of: store, waitingFor: patience, unless: checkStopped, in: activity,
+            stop: { [interruption] in interruption.stop(.suspending) })
         defer { lock.release() }
         for place in registration.due { try place.place.checkIsOutsideTransaction() }
         try lock.findDeaths { try registration.findDeaths(waitingUpTo: patience) }
         // Another process may have done it all while this one waited.
-        let first = try plan(asking(look()))
+        let first = try plan(look(), &answer, caller)
         caller.tell(.launchRecognized(first.places[0].launch))
         var run = LaunchRun(self, first, caller, memory.tally)
         run.showProgress(after: memory.weight)
@@ -39,13 +27,13 @@ extension RunInput {
                 // A closure that has returned is complete, and must not count as running while conditions are asked.
                 if registration.hasConditions { try run.journal.save() }
                 let states = try look()
-                let next = try plan(asking(run.journal.states(after: states), before: run.next))
+                let next = try plan(run.journal.states(after: states), &answer, caller, before: run.next)
                 if let error = run.stillNeeded(in: next) { throw error }
                 guard run.works(of: next) != run.worksLeft || run.journal.hasLostRecord(among: states) else {
                     continue
                 }
                 try run.journal.save()
-                run = LaunchRun(try plan(asking(look(), before: run.next)), continuing: run)
+                run = LaunchRun(try plan(look(), &answer, caller, before: run.next), continuing: run)
             } catch {
                 // What has run is written down, whatever is found.
                 throw run.stop(with: error)
@@ -84,7 +72,6 @@ final class LaunchRun: Run {
     /// The step that comes next.
     var next: LaunchPlan.PendingStep? { index < plan.pending.count ? plan.pending[index] : nil }
 
-    /// Continues a launch by another plan.
     convenience init(_ plan: LaunchPlan, continuing run: LaunchRun) {
         self.init(run.input, plan, run.caller, run.tally)
         (ran, continued) = (run.ran, run.continued)
@@ -150,14 +137,14 @@ final class LaunchRun: Run {
     }
 
     /// The work that is pending and has not run.
-    var worksLeft: Set<MigrationWork> { works(of: plan).subtracting(ended) }
+    var worksLeft: Set<LaunchPlan.StepKey> { works(of: plan).subtracting(ended) }
 
     /// Returns the work of a plan that is pending or waits, without the closures for a version change, which come last in any case.
-    func works(of plan: LaunchPlan) -> Set<MigrationWork> {
+    func works(of plan: LaunchPlan) -> Set<LaunchPlan.StepKey> {
         Set(
             (plan.pending + plan.deferred).filter {
                 $0.step.kind != .versionChange && !hasRunEnough($0, in: plan)
-            }.map(plan.work))
+            }.map(\.key))
     }
 
     /// Returns true if this launch has run a step, and does not run it again although its condition holds: nothing else has run

@@ -22,7 +22,7 @@ extension DeferredReport {
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {
                 PendingWork(
-                    deferred: database.steps.work(of: $0, manager: plan.readable.request.manager), nil)
+                    database.steps.work(of: $0, manager: plan.readable.request.manager), isDeferred: true)
             }
         }
         pending = plan.readable.pendingDeferred(after: run) + unreadable
@@ -40,39 +40,31 @@ extension LaunchPlan {
             NewerDatabase(database: $0.steps.name, schemaVersions: $0.state.newer)
         }
     }
-}
 
-extension LaunchPlan {
     /// Returns the deferred steps that wait.
     ///
     /// - Parameter run: a run of the plan, which may have done some of them.
     func pendingDeferred(after run: Run? = nil) -> [PendingWork] {
         deferred.compactMap { pending in
+            if run?.ended.contains(pending.key) == true { return nil }
             let work = work(of: pending)
-            if run?.ended.contains(work) == true { return nil }
             let record = places[pending.place].record
             return PendingWork(
-                deferred: work, run?.positions[work] ?? record?.position(of: pending.step.id))
+                work, isDeferred: true, run?.positions[work] ?? record?.position(of: pending.step.id))
         }
     }
 
     /// The work to do, with what is known of it.
     var pendingWork: [PendingWork] {
-        var works = pending.map { pending in
-            if pending.step.isDeferred {
-                let record = places[pending.place].record
-                var work = PendingWork(
-                    deferred: work(of: pending), record?.position(of: pending.step.id))
-                work.isDeferred = false
-                return work
-            }
-            var work = PendingWork(work(of: pending))
-            work.schemaVersions = pending.schema.apply
-            work.undone = pending.schema.undo
+        let now = pending.map { pending in
+            // The checkpoints of a closure do not count here.
+            let position =
+                pending.step.isDeferred ? places[pending.place].record?.position(of: pending.step.id) : nil
+            var work = PendingWork(work(of: pending), isDeferred: false, position)
+            (work.schemaVersions, work.undone) = (pending.schema.apply, pending.schema.undo)
             return work
         }
-        works += pendingDeferred()
-        return works
+        return now + pendingDeferred()
     }
 
     /// True if an older version of the app has been launched since this one, or a newer one, was.

@@ -13,10 +13,8 @@ class Run {
     var journal: Journal
     /// The work that the run has done.
     private(set) var tally: Tally
-    /// The deferred steps that are not done.
-    private var unfinished: [LaunchPlan.StepKey]
     /// The work that the run has completed.
-    private(set) var ended: Set<MigrationWork> = []
+    private(set) var ended: Set<LaunchPlan.StepKey> = []
     /// The places where a process may have died in a deferred step, which could not be written down.
     var unreachable: Set<PlaceID> = []
     /// How far steps with batches are.
@@ -28,13 +26,12 @@ class Run {
         self.caller = caller
         self.tally = tally
         journal = Journal(plan, timeout: input.patience)
-        unfinished = plan.unfinished
     }
 
     var manager: String { input.manager }
 
     func store(of pending: LaunchPlan.PendingStep) -> any RecordStorage {
-        plan.places[pending.place].steps.place.store
+        plan.places[pending.place].steps.store
     }
 
     func body(of step: MigrationStep) -> StepBody { input.registration.body(of: step) }
@@ -50,19 +47,15 @@ class Run {
     /// How long a batch waits for its database.
     var batchPatience: Duration { .seconds(10) }
 
-    /// True if the end of a step is written at once, and not together with the start of the next one.
-    var writesEndsAtOnce: Bool { false }
+    /// True if the start and the end of a step are written at once, in its place alone, and an end not together with the start of the
+    /// next step.
+    var writesEachPlaceAlone: Bool { false }
 
     /// Returns true if no further batch may begin.
     ///
     /// Any thread: a step's checkpoints ask, too.
     var isOver: @Sendable () -> Bool {
         { [input] in input.interruption.isStopped || input.progress.isCancelled }
-    }
-
-    /// Writes that a step is being started.
-    func writeStart(of pending: LaunchPlan.PendingStep) throws {
-        try journal.save(last: pending.place)
     }
 
     /// Lets the app work between two batches.
@@ -73,11 +66,6 @@ class Run {
     func pause(after batch: Duration) throws -> Bool {
         if let reason = input.reasonToStop { throw reason }
         return !isOver()
-    }
-
-    /// Returns the reason for which the run ended a step; nil if the step has failed by itself.
-    func reason(for error: any Error) -> (any Error)? {
-        input.reasonToStop ?? (error is CancellationError && (Task.isCancelled || isOver()) ? error : nil)
     }
 
     func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {
@@ -96,7 +84,7 @@ class Run {
 extension Run {
     /// Returns the first step that must be done before another one, and is not.
     func missing(before pending: LaunchPlan.PendingStep) -> LaunchPlan.StepKey? {
-        pending.prerequisites.first(where: unfinished.contains)
+        pending.prerequisites.first { !ended.contains($0) }
     }
 
     /// The error of a step that cannot run before another one is done.
@@ -117,8 +105,7 @@ extension Run {
 
     /// Notes that a step is no longer pending, whoever has done it.
     func noteEnded(_ pending: LaunchPlan.PendingStep) {
-        unfinished.removeAll { $0 == pending.key }
-        ended.insert(plan.work(of: pending))
+        ended.insert(pending.key)
     }
 
     /// Notes that this run has done a step.
@@ -162,7 +149,7 @@ extension Run {
             // A deferred run's plan lacks the databases that cannot be read.
             for place in input.registration.due where !unreachable.contains(place.id) {
                 do {
-                    try place.place.store.findDeaths(
+                    try place.store.findDeaths(
                         of: manager, isDeferred: true,
                         except: isBegun && place.id == own ? pending.step.id : nil,
                         waitingUpTo: batchPatience)

@@ -36,13 +36,25 @@ final class RunInput: Sendable {
     /// Throws if the run has to end early.
     func checkStopped() throws { if let reasonToStop { throw reasonToStop } }
 
-    /// Takes the lock of launches, and waits while another run holds it.
+    /// Reads every place.
+    func look() throws -> [PlaceState] { try registration.look(following: formers).map { try $0.get() } }
+
+    /// Plans a launch of places as they are, or as they will be.
     ///
-    /// - Throws: ``MigrationError`` with the code `locked`, when the time is up; the reason to stop.
-    func lock() throws -> RunLock {
-        let held = try store.lock(manager, waitingUpTo: patience, unless: checkStopped) {
-            RunLock.timeout(manager, $0, patience)
-        }
-        return RunLock(manager, held, in: activity, stop: interruption.suspend)
+    /// - Parameters:
+    ///   - answer: the app's answer about data without a record; nil until it has been asked.
+    ///   - next: the step that comes next, in a launch that has begun.
+    ///   - note: is called with the error of a condition that throws; if it returns, the condition holds.
+    func plan(
+        _ states: [PlaceState], _ answer: inout AdoptionAnswer?, _ caller: Caller,
+        before next: LaunchPlan.PendingStep? = nil,
+        orNote note: (MigrationError) throws -> Void = { throw $0 }
+    ) throws -> LaunchPlan {
+        try LaunchPlan(
+            request,
+            registration.asking(
+                states, before: next.map { ($0.step, $0.place) }, { try caller.isNeeded($0) }, orNote: note),
+            of: registration.due, deadlines: registration.deadlines, answer: &answer,
+            asking: caller.adoption)
     }
 }

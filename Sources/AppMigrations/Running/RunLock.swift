@@ -9,10 +9,7 @@ final class RunLock: Sendable {
     private let endActivity: @Sendable () -> Void
     private let isEnd = Locked(true)
 
-    /// - Parameters:
-    ///   - name: the name of what runs.
-    ///   - lock: the lock that has been taken.
-    ///   - stop: makes the run stop, before the system suspends the process.
+    /// - Parameter stop: makes the run stop, before the system suspends the process.
     init(
         _ name: String, _ lock: HeldLock, in activity: ExpiringActivity = .current,
         stop: @escaping @Sendable () -> Void = {}
@@ -56,19 +53,21 @@ final class RunLock: Sendable {
         }
     }
 
-    /// Takes the lock, and waits on this thread while another run holds it.
+    /// Takes the lock of launches, and waits on this thread while another run holds it.
     ///
-    /// - Throws: ``MigrationError`` with the code `locked`, when the time is up.
+    /// - Throws: ``MigrationError`` with the code `locked`, when the time is up; what `check` throws.
     static func take(
-        _ manager: String, of store: any RecordStorage, waitingFor limit: Duration
+        _ manager: String, of store: any RecordStorage, waitingFor limit: Duration,
+        unless check: () throws -> Void = {}, in activity: ExpiringActivity = .current,
+        stop: @escaping @Sendable () -> Void = {}
     ) throws -> RunLock {
-        RunLock(manager, try store.lock(manager, waitingUpTo: limit) { timeout(manager, $0, limit) })
-    }
-
-    static func timeout(_ manager: String, _ holder: String, _ limit: Duration) -> MigrationError {
-        MigrationError(
-            .locked, "\(holder) is migrating, and did not finish within \(limit)",
-            remedy: "Launch again when it has finished, or raise the option `lockTimeout`.", manager: manager)
+        let held = try store.lock(manager, waitingUpTo: limit, unless: check) { holder in
+            MigrationError(
+                .locked, "\(holder) is migrating, and did not finish within \(limit)",
+                remedy: "Launch again when it has finished, or raise the option `lockTimeout`.",
+                manager: manager)
+        }
+        return RunLock(manager, held, in: activity, stop: stop)
     }
 }
 

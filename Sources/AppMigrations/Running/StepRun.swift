@@ -83,7 +83,11 @@ final class StepRun {
         }
         open = run.journal.start(pending, from: state)
         do {
-            try run.writeStart(of: pending)
+            if run.writesEachPlaceAlone {
+                try run.journal.save(only: pending.place)
+            } else {
+                try run.journal.save(last: pending.place)
+            }
         } catch {
             run.journal.stop(pending)
             return .notStarted(error)
@@ -106,9 +110,8 @@ final class StepRun {
         let progress = run.makeProgress(for: pending)
         run.input.interruption.attach(progress)
         let checkpoints = Checkpoints(
-            of: work, step, in: run.store(of: pending), waitingUpTo: run.input.patience,
-            isOver: step.isDeferred ? run.isOver : nil)
-        checkpoints.position.withLock { [position] in $0 = position }
+            position: Locked(position), work: work, step: step, store: run.store(of: pending),
+            timeout: run.input.patience, isOver: step.isDeferred ? run.isOver : nil)
         let context = MigrationContext(
             work: work, launch: run.plan.places[pending.place].launch, to: run.input.request.current,
             attempt: attempt, isOutOfOrder: pending.isOutOfOrder, isAgain: open.isAgain, progress: progress,
@@ -187,16 +190,18 @@ final class StepRun {
 
     // MARK: Failures
 
+    /// Returns the reason for which the run ended the step; nil if it has failed by itself.
+    ///
     /// A cancelled step is one that the run or its own progress has cancelled, whatever type its error has.
     private func reason(for error: any Error) -> (any Error)? {
-        run.reason(for: error.cause)
-            ?? (error.cause is CancellationError && context?.progress.isCancelled == true
-                ? CancellationError() : nil)
+        let isCancelled = Task.isCancelled || run.isOver() || context?.progress.isCancelled == true
+        return run.input.reasonToStop
+            ?? (isCancelled && error.cause is CancellationError ? CancellationError() : nil)
     }
 
     /// The failure before, unless the step has got further since.
     private var lastFailure: String? {
-        hasMoved || context?.checkpoints.hasSaved == true ? nil : open.lastFailure
+        hasMoved || context?.checkpoints.hasSaved.withLock({ $0 }) == true ? nil : open.lastFailure
     }
 
     // MARK: End
@@ -205,8 +210,7 @@ final class StepRun {
     /// next finds the step done.
     func writeEnd() throws {
         defer { release() }
-        guard run.writesEndsAtOnce || lock != nil, !run.journal.isWritten(pending.place) else { return }
-        try run.journal.save(only: pending.place)
+        if run.writesEachPlaceAlone || lock != nil { try run.journal.save(only: pending.place) }
     }
 
     /// Releases the lock of a deferred closure.

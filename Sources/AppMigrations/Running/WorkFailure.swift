@@ -22,8 +22,6 @@ struct WorkFailure {
     ///
     /// - Parameters:
     ///   - interruption: the error with which the run ends, if it was interrupted: then that is why the work ended.
-    ///   - attempt: the number of the attempt, from 1.
-    ///   - build: the build of the app.
     ///   - last: the code of the failure before, if the work has not got further since.
     init(
         _ error: any Error, of step: MigrationStep, work: MigrationWork, attempt: Int, build: String,

@@ -1,30 +1,17 @@
 /// Saves where a step is, in the record of its place.
-final class Checkpoints: Sendable {
+struct Checkpoints: Sendable {
     /// Where the step is.
-    let position = Locked(StepPosition())
+    let position: Locked<StepPosition>
+    let work: MigrationWork
+    let step: MigrationStep
+    /// The store of the step's place.
+    let store: any RecordStorage
+    /// How long a write waits for another writer.
+    let timeout: Duration
+    /// Returns true if the step should stop after a checkpoint; nil if it never should.
+    let isOver: (@Sendable () -> Bool)?
     /// True once the step has saved a checkpoint in this attempt.
-    var hasSaved: Bool { saved.withLock { $0 } }
-    private let saved = Locked(false)
-    private let work: MigrationWork
-    private let step: MigrationStep
-    private let store: any RecordStorage
-    private let timeout: Duration
-    private let isOver: (@Sendable () -> Bool)?
-
-    /// - Parameters:
-    ///   - store: the store of the step's place.
-    ///   - timeout: how long a write waits for another writer.
-    ///   - isOver: returns true if the step should stop after a checkpoint; nil if it never should.
-    init(
-        of work: MigrationWork, _ step: MigrationStep, in store: any RecordStorage,
-        waitingUpTo timeout: Duration, isOver: (@Sendable () -> Bool)?
-    ) {
-        self.work = work
-        self.step = step
-        self.store = store
-        self.timeout = timeout
-        self.isOver = isOver
-    }
+    let hasSaved = Locked(false)
 
     func save(_ cursor: String?) throws {
         guard step.kind != .transaction else {
@@ -42,7 +29,7 @@ final class Checkpoints: Sendable {
             try state.changeRecord(of: work.manager) { record in
                 guard let known = record, known[work.id]?.isSettled != true else { return }
                 record?.apply(.checkpointed(work.id, cursor: cursor))
-                saved.withLock { $0 = true }
+                hasSaved.withLock { $0 = true }
                 if cursor != nil, let now = record?.open(work.id)?.position { position.withLock { $0 = now } }
             }
         }

@@ -31,9 +31,6 @@ package protocol MigrationPlace: Sendable {
 
     /// True if another connection that is made like this place's fails while a batch is written, instead of waiting.
     var failsOthersWhileWriting: Bool { get }
-
-    /// Finds the mistakes in how this place's schema steps are registered.
-    func mistakes(in schemaSteps: [any SchemaStepWork]) throws -> [SchemaStepMistake]
 }
 
 extension MigrationPlace {
@@ -62,8 +59,6 @@ package struct StorePlace: MigrationPlace {
                 of: manager, in: store.read(manager), evidence: .empty, history: store.history(manager))
         }
     }
-
-    package func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
 }
 
 /// A mistake in the registration of a schema step.

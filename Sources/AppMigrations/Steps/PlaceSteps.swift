@@ -2,7 +2,6 @@
 struct PlaceSteps: Sendable {
     let place: any MigrationPlace
     let id: PlaceID
-    /// The place's name, for messages.
     let name: String
     /// The schema steps, ascending.
     private(set) var schemaSteps: [MigrationStep] = []
@@ -20,6 +19,9 @@ struct PlaceSteps: Sendable {
     func work(of step: MigrationStep, manager: String) -> MigrationWork {
         MigrationWork(step.id, of: manager, in: id, database: step.worksInDatabase ? name : nil)
     }
+
+    /// The store that keeps the place's records.
+    var store: any RecordStorage { place.store }
 
     /// True if some of them work in a database.
     var worksInDatabases: Bool { !schemaSteps.isEmpty || closures.contains(where: \.worksInDatabase) }

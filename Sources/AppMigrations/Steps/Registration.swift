@@ -6,9 +6,7 @@ struct Registration: Sendable {
     let current: AppVersion
     let ignoresStepsAboveCurrent: Bool
     let environment: Environment
-    /// The places of the steps that are due, the store's first: a place of later steps alone need not even exist yet.
-    private(set) var places: [any MigrationPlace]
-    /// The steps that are due, for each of these places.
+    /// The steps that are due, by places, the store's first: a place of later steps alone need not even exist yet.
     private(set) var due: [PlaceSteps]
     private(set) var steps: [MigrationStep] = []
     /// The bodies of the steps, by their numbers.
@@ -27,8 +25,6 @@ struct Registration: Sendable {
     private var hasSchemaSteps = false
     /// True if a step says when it is needed again.
     private(set) var hasConditions = false
-    /// The places of the steps that are not due, to check their schema steps.
-    private var laterPlaces: [any MigrationPlace] = []
     /// True if something may need the asynchronous forms of `migrate` and `runDeferred`.
     private var isAsynchronous = false
     private var hasAsynchronousVersionChange = false
@@ -42,7 +38,6 @@ struct Registration: Sendable {
         self.ignoresStepsAboveCurrent = ignoresStepsAboveCurrent
         self.environment = environment
         ceiling = current.ceiling
-        places = [storePlace]
         due = [PlaceSteps(of: storePlace)]
         steps.reserveCapacity(Self.usualCount)
         bodies.reserveCapacity(Self.usualCount)
@@ -51,7 +46,7 @@ struct Registration: Sendable {
     /// Room for the steps of most managers, which no list then has to grow for.
     static let usualCount = 16
 
-    var storePlace: any MigrationPlace { places[0] }
+    var storePlace: any MigrationPlace { due[0].place }
 
     /// Adds a step.
     ///
@@ -70,26 +65,18 @@ struct Registration: Sendable {
         if body.isAsynchronous { isAsynchronous = true }
         if step.isSchemaStep { hasSchemaSteps = true }
         if hasCondition { hasConditions = true }
-        if version <= ceiling {
-            add(step, at: database.map { index(of: $0, step.place) } ?? 0)
-        } else {
+        guard version <= ceiling else {
             isInOrder = false
-            laterPlaces.append(database ?? storePlace)
+            return
         }
-    }
-
-    private mutating func add(_ step: MigrationStep, at index: Int) {
-        let isAbove = due[index].add(step)
-        if !isAbove || step.onFreshInstall == .only || !step.finishing.isEmpty { isInOrder = false }
-        for version in step.finishing {
-            deadlines[version] = min(deadlines[version] ?? step.version, step.version)
-        }
+        let isAbove = due[database.map { index(of: $0, step.place) } ?? 0].add(step)
+        if !isAbove || onFreshInstall == .only && hasCondition || !finishing.isEmpty { isInOrder = false }
+        for finished in finishing { deadlines[finished] = min(deadlines[finished] ?? version, version) }
     }
 
     /// Returns the index of a place, which is added if it is new.
     private mutating func index(of place: any MigrationPlace, _ id: PlaceID) -> Int {
         if let index = due.firstIndex(where: { $0.id == id }) { return index }
-        places.append(place)
         due.append(PlaceSteps(of: place))
         return due.count - 1
     }
@@ -113,12 +100,12 @@ struct Registration: Sendable {
     func look(
         waitingUpTo limit: Duration? = nil, following formers: [FormerManager] = []
     ) -> [Result<PlaceState, any Error>] {
-        zip(places, due).map { place, steps in
+        due.map { steps in
             Result {
-                let state = try place.look(
+                let state = try steps.place.look(
                     manager: manager, schemaSteps: schemaSteps(steps.schemaSteps), waitingUpTo: limit)
                 guard !formers.isEmpty, state.record == nil else { return state }
-                return state.following(try formers.map(place.store.formerRecord))
+                return state.following(try formers.map(steps.store.formerRecord))
             }
         }
     }
@@ -132,8 +119,7 @@ struct Registration: Sendable {
     /// - Parameters:
     ///   - next: the step that comes next, and the index of its place.
     ///   - ask: asks the condition of a closure, by the closure's index.
-    ///   - note: is called with the error, which names the step, of a condition that throws; if it returns, the condition holds.
-    /// - Throws: what `note` throws.
+    ///   - note: is called with the error of a condition that throws; if it returns, the condition holds.
     func asking(
         _ states: [PlaceState], before next: (step: MigrationStep, place: Int)? = nil,
         _ ask: (Int) throws -> Bool, orNote note: (MigrationError) throws -> Void = { throw $0 }
@@ -223,11 +209,6 @@ struct Registration: Sendable {
     ///
     /// Once a step has run that is `finishing:` one, there may be nothing left that its condition could ask about. One in a place
     /// that cannot be read may have run.
-    ///
-    /// - Parameters:
-    ///   - places: the places that can be read.
-    ///   - unreadable: the others.
-    ///   - note: is called with the error, which names the step, of a condition that throws.
     func askingDeferred(
         _ states: [PlaceState], of places: [PlaceSteps], without unreadable: [PlaceSteps],
         orNote note: (MigrationError) -> Void
@@ -246,11 +227,6 @@ struct Registration: Sendable {
     }
 
     /// Returns the states of places, with the steps that are needed again.
-    ///
-    /// - Parameters:
-    ///   - isAsked: returns true for the steps of the place with an index whose conditions are asked.
-    ///   - ask: asks the condition of a step.
-    ///   - note: is called with the error, which names the step, of a condition that throws; returns true if the condition holds.
     private func needing(
         _ states: [PlaceState], in places: [PlaceSteps], where isAsked: (MigrationStep, Int) -> Bool,
         asking ask: (MigrationStep) throws -> Bool, orNote note: (MigrationError) throws -> Bool
@@ -328,14 +304,13 @@ struct Registration: Sendable {
         }
         if !isInOrder {
             for steps in Dictionary(grouping: steps, by: \.place).values { checkVersions(of: steps, note) }
-            checkFinishing(note)
         }
-        var checked: Set<PlaceID> = []
-        for place in places + laterPlaces where checked.insert(place.id).inserted {
-            let schemaSteps = steps.filter { $0.isSchemaStep && $0.place == place.id }
-            guard !schemaSteps.isEmpty else { continue }
-            for mistake in try place.mistakes(in: self.schemaSteps(schemaSteps)) {
-                note(schemaSteps[mistake.index], mistake.problem, mistake.remedy)
+        let schemaSteps = Dictionary(grouping: steps.filter(\.isSchemaStep), by: \.place).values
+        if !isInOrder { checkFinishing(schemaSteps, note) }
+        for steps in schemaSteps {
+            let works = self.schemaSteps(steps)
+            for mistake in works[0].mistakes(in: works) {
+                note(steps[mistake.index], mistake.problem, mistake.remedy)
             }
         }
         guard !found.isEmpty else { return }
@@ -343,7 +318,7 @@ struct Registration: Sendable {
             found.inOrder { $0.step.number < $1.step.number }.map(\.mistake), manager: manager)
     }
 
-    fileprivate typealias Note = (MigrationStep, _ problem: String, _ remedy: String) -> Void
+    private typealias Note = (MigrationStep, _ problem: String, _ remedy: String) -> Void
 
     /// Versions are unique and ascending place by place, so that a loop over several databases may register the same
     /// versions.
@@ -376,8 +351,16 @@ struct Registration: Sendable {
     }
 
     /// A step finishes deferred steps of versions below its own, in whatever place they are.
-    private func checkFinishing(_ note: Note) {
-        if steps.contains(where: { !$0.finishing.isEmpty }) { checkTargets(note) }
+    private func checkFinishing(_ schemaSteps: some Collection<[MigrationStep]>, _ note: Note) {
+        let finishesSteps = steps.contains { !$0.finishing.isEmpty }
+        for step in schemaSteps.flatMap({ $0.dropLast() }) where finishesSteps {
+            guard case .schemaStep(let body) = bodies[step.number], body.goesToLatest else { continue }
+            // It would take along what a later one does after its `finishing:`.
+            note(
+                step,
+                "goes to the latest schema version, but a later schema step follows, and a step is `finishing:`",
+                "Name its version with `upTo:`: otherwise it applies what has to wait for the deferred step.")
+        }
         for step in steps {
             if step.onFreshInstall == .only, step.hasCondition {
                 note(
@@ -398,22 +381,6 @@ struct Registration: Sendable {
                         step, "is for fresh installs only, and finishes \(version)",
                         "Remove `finishing`: it runs before every other step.")
                 }
-            }
-        }
-    }
-}
-
-extension Registration {
-    /// A schema step that goes to the latest version would take along what a later one does after its `finishing:`.
-    fileprivate func checkTargets(_ note: Note) {
-        for steps in Dictionary(grouping: steps.filter(\.isSchemaStep), by: \.place).values {
-            for step in steps.dropLast() {
-                guard case .schemaStep(let body) = bodies[step.number], body.goesToLatest else { continue }
-                note(
-                    step,
-                    "goes to the latest schema version, but a later schema step follows, and a step is `finishing:`",
-                    "Name its version with `upTo:`: otherwise it applies what has to wait for the deferred step."
-                )
             }
         }
     }

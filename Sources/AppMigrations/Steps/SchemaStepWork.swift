@@ -3,6 +3,9 @@ package protocol SchemaStepWork: Sendable {
     /// True if it goes to the latest schema version, whatever that is.
     var goesToLatest: Bool { get }
 
+    /// Returns the mistakes in the registration of one place's schema steps, of which this schema step is the first.
+    func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake]
+
     /// Refuses what can never run, before other work of the launch runs.
     ///
     /// - Throws: ``MigrationError``, which names the migration.
@@ -21,6 +24,8 @@ package protocol SchemaStepWork: Sendable {
 }
 
 extension SchemaStepWork {
+    package func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
+
     package func check(_ pending: PendingSchema) throws {}
 
     package func completeLaunch() {}

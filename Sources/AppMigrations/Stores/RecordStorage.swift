@@ -85,7 +85,9 @@ extension RecordStorage {
         let deadline = ContinuousClock.now + limit
         while true {
             try check()
-            if let held = try lock(name).held(by: deadline, orThrow: timeout) { return held }
+            let lock = try lock(name)
+            if let held = lock.held { return held }
+            if case .held(let holder) = lock, deadline <= .now { throw timeout(holder) }
             Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
         }
     }

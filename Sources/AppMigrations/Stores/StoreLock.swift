@@ -41,14 +41,4 @@ extension StoreLock {
         case .held: nil
         }
     }
-
-    /// Returns the lock; nil if somebody else holds it, and there is time to wait for it.
-    ///
-    /// - Parameter timeout: makes the error for when there is none, from a description of the holder.
-    func held(
-        by deadline: ContinuousClock.Instant, orThrow timeout: (_ holder: String) -> MigrationError
-    ) throws -> HeldLock? {
-        if case .held(let holder) = self, deadline <= .now { throw timeout(holder) }
-        return held
-    }
 }

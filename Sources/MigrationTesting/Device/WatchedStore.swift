@@ -24,9 +24,9 @@ package struct WatchedStore: MigrationPlace, RecordStorage {
         return try place.look(manager: manager, schemaSteps: schemaSteps, waitingUpTo: limit)
     }
 
-    package func mistakes(in schemaSteps: [any SchemaStepWork]) throws -> [SchemaStepMistake] {
-        try place.mistakes(in: schemaSteps)
-    }
+    package func checkIsOutsideTransaction() throws { try place.checkIsOutsideTransaction() }
+
+    package var failsOthersWhileWriting: Bool { place.failsOthersWhileWriting }
 
     package func read(_ manager: String) throws -> StoreState {
         try process.checkAlive()

@@ -100,7 +100,7 @@ extension SchemaMigrator {
         let target = target.map(knownVersion)
         let plan = try withReader(database) { try self.plan(for: $0, upTo: target) }
         if plan.isSettled {
-            progress.map(RunProgress.finish)
+            progress?.finish()
             return SchemaReport(newer: plan.newer)
         }
         let runProgress = progress.map(RunProgress.init(in:))

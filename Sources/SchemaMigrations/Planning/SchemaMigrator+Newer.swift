@@ -130,11 +130,6 @@ extension SchemaMigrator {
         return lowest
     }
 
-    /// Returns the lowest squashed migration that a database lacks; nil if it has all.
-    func lacking(_ ledger: Ledger, _ baseline: Baseline) -> SchemaVersion? {
-        allLacking(ledger, baseline).first
-    }
-
     /// Returns the squashed migrations that a database lacks, ascending.
     func allLacking(_ ledger: Ledger, _ baseline: Baseline) -> [SchemaVersion] {
         guard ledger.exists || !ledger.applied.isEmpty else { return [] }

@@ -101,7 +101,7 @@ extension SchemaMigrator {
                     """
             ).about(.unknownMigrations)
         }
-        if let baseline, let lacking = lacking(ledger, baseline) {
+        if let baseline, let lacking = allLacking(ledger, baseline).first {
             throw tooOld("without migration \(lacking)", baseline)
         }
     }
@@ -119,11 +119,8 @@ extension SchemaMigrator {
 
     /// Throws an error if no known migration has the version.
     package func check(_ version: SchemaVersion) throws {
-        guard versions.contains(knownVersion(for: version)) else { throw unknown(version) }
-    }
-
-    func unknown(_ version: SchemaVersion) -> MigrationError {
-        MigrationError(
+        if versions.contains(knownVersion(for: version)) { return }
+        throw MigrationError(
             .misuse, "No migration has version \(version)",
             remedy: migrations.last.map { "The latest is \($0.version)." } ?? "There are none.")
     }

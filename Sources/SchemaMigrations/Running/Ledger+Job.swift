@@ -9,9 +9,7 @@ extension Ledger {
         case .down: applied.contains(job.version)
         }
     }
-}
 
-extension Ledger {
     /// Records that a migration was applied or rolled back.
     static func record(
         _ job: MigrationJob, taking seconds: Double, app: AppVersion?, _ db: Database

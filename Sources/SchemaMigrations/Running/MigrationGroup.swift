@@ -154,12 +154,6 @@ struct RunProgress {
     func finish() {
         child.completedUnitCount = child.totalUnitCount
     }
-
-    /// Completes the progress of a run that had nothing to do.
-    static func finish(_ progress: Progress) {
-        progress.totalUnitCount = max(1, progress.totalUnitCount)
-        progress.completedUnitCount = progress.totalUnitCount
-    }
 }
 
 extension ProgressUserInfoKey {

@@ -142,7 +142,7 @@ extension MigrationJob {
             try checkTransaction(db, watch)
             try interrupter.check()
         }
-        return try ContinuousClock().measureSeconds {
+        return try ContinuousClock().measure {
             try mapErrors(db) {
                 try restore(settings, db) {
                     try watch.refuseEnd(of: db, orThrow: transactionEnded) {
@@ -152,7 +152,7 @@ extension MigrationJob {
                 }
                 try settings?.attached.checkOthers(db)
             }
-        }
+        }.inSeconds
     }
 
     /// Throws an error if the transaction that a watch observes is no longer open.
@@ -165,7 +165,7 @@ extension MigrationJob {
         _ db: Database, _ interrupter: Interrupter, restoring settings: ConnectionSettings?,
         waitingUpTo limit: Duration
     ) throws -> Work {
-        let seconds = try ContinuousClock().measureSeconds {
+        let duration = try ContinuousClock().measure {
             try mapErrors(db) {
                 // A statement that finds the database locked has done nothing.
                 try waitWhileBusy(upTo: limit, interrupter: interrupter) {
@@ -177,7 +177,7 @@ extension MigrationJob {
                 }
             }
         }
-        return Work(seconds: seconds)
+        return Work(seconds: duration.inSeconds)
     }
 }
 
@@ -246,13 +246,6 @@ extension MigrationJob {
         failure.schemaVersion = version
         failure.sqliteCode = databaseError?.extendedResultCode.rawValue
         return failure
-    }
-}
-
-extension ContinuousClock {
-    /// Runs the body, and returns how many seconds it took.
-    func measureSeconds(_ body: () throws -> Void) rethrows -> Double {
-        try measure(body).inSeconds
     }
 }
 

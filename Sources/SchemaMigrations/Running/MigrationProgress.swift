@@ -33,12 +33,7 @@ package struct RunningMigration {
     private let connection: ObjectIdentifier
     private let progress: Progress
 
-    /// Begins a migration.
-    ///
-    /// - Parameters:
-    ///   - db: the connection on which it runs.
-    ///   - run: the progress of the run.
-    ///   - weight: how many of the run's units the migration counts.
+    /// Begins a migration that counts so many of the run's units.
     package init(on db: Database, in run: Progress, counting weight: Int64 = 1) {
         connection = ObjectIdentifier(db)
         let progress: Progress = StepProgress(partOf: run, counting: weight)

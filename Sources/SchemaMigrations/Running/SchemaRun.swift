@@ -240,7 +240,7 @@ final class SchemaRun {
     //
     //    > 11. Commit the transaction started in step 2.
     //
-    // 9. `detachingDatabases` detaches what files have attached. When the whole run is over, `withDurableCommits` puts
+    // 9. `commit` detaches what files have attached. When the whole run is over, `withDurableCommits` puts
     //    back the connection's own mode of foreign keys.
     //
     //    > 12. If foreign keys constraints were originally enabled, reenable them now.
@@ -250,18 +250,18 @@ final class SchemaRun {
     /// Only this method makes migrations permanent, apart from files that ask for no transaction.
     private func commit(_ group: MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
-        let (warnings, look) = try detachingDatabases {
-            try withLedger { ledger in
-                let inspection = try Inspection(
-                    db, group.foreignKeys, retrying: group.suspects, after: self.look)
-                // What names the ledger may need the row of each migration before the next one runs.
-                if group.isUndoneAsOne, !ledger.isNamed { try runTogether(group, ledger, inspection) }
-                try runSingly(group, ledger, inspection)
-                if group.done.contains(where: { $0.direction == .down }) { try restarting.restart(db) }
-                let change = try inspection.finish()
-                if migrator.options.notifiesObservers { try db.notifyObservers(of: change) }
-                return (inspection.warnings, try inspection.wholeLook())
-            }
+        // What is committed is reported, and what has failed is thrown, whatever happens to the other database.
+        defer { settings?.attached.detachOthers(db) }
+        let (warnings, look) = try withLedger { ledger in
+            let inspection = try Inspection(
+                db, group.foreignKeys, retrying: group.suspects, after: self.look)
+            // What names the ledger may need the row of each migration before the next one runs.
+            if group.isUndoneAsOne, !ledger.isNamed { try runTogether(group, ledger, inspection) }
+            try runSingly(group, ledger, inspection)
+            if group.done.contains(where: { $0.direction == .down }) { try restarting.restart(db) }
+            let change = try inspection.finish()
+            if migrator.options.notifiesObservers { try db.notifyObservers(of: change) }
+            return (inspection.warnings, try inspection.wholeLook())
         }
         self.look = look
         report.applied += group.done.filter { $0.direction == .up }.map(\.version)
@@ -332,13 +332,6 @@ final class SchemaRun {
         {
             throw MigrationError(new, leftBy: last)
         }
-    }
-
-    /// Runs the body, and detaches the databases that it has attached.
-    private func detachingDatabases<Result>(_ body: () throws -> Result) throws -> Result {
-        // What is committed is reported, and what has failed is thrown, whatever happens to the other database.
-        defer { settings?.attached.detachOthers(db) }
-        return try body()
     }
 
     /// Runs the one statement of a file without a transaction, and records it afterwards.

@@ -45,18 +45,6 @@ package final class TransactionWatch: TransactionObserver {
 }
 
 extension TransactionWatch {
-    /// Runs a body in an open transaction, and makes sure that the transaction stays open and can be committed as one.
-    ///
-    /// - Parameter ended: the error to throw if the body ends the transaction, unless the device or a cancellation
-    ///   made it fail.
-    func keepOpen(_ db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void)
-        throws
-    {
-        let attached = try AttachedDatabases(db)
-        try observe(db) { try refuseEnd(of: db, orThrow: ended(), body) }
-        try attached.checkOthers(db)
-    }
-
     /// Runs a body while the watch observes the connection.
     package func observe<Result>(_ db: Database, _ body: () throws -> Result) rethrows -> Result {
         db.add(transactionObserver: self)
@@ -64,7 +52,10 @@ extension TransactionWatch {
         return try body()
     }
 
-    /// Runs a body as ``keepOpen(_:orThrow:_:)`` does, on a connection that the watch observes already.
+    /// Runs a body in an open transaction that the watch observes, and makes sure that the transaction stays open.
+    ///
+    /// - Parameter ended: the error to throw if the body ends the transaction, unless the device or a cancellation
+    ///   made it fail.
     package func refuseEnd(
         of db: Database, orThrow ended: @autoclosure () -> any Error, _ body: () throws -> Void
     ) throws {

@@ -13,9 +13,6 @@ package protocol DatabaseSchemaStep: SchemaStepWork {
     /// Returns the latest version of the app that has applied migrations of the schema step, without the first ones; zero if none
     /// has, and nil if it is unknown.
     func latestApp(applyingAfter count: Int, _ db: Database) throws -> AppVersion?
-
-    /// Returns the mistakes in the registration of one database's schema steps, of which this schema step is the first.
-    func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake]
 }
 
 /// Brings a database to a schema version, run by a ``SchemaMigrator``.
@@ -41,9 +38,8 @@ final class SQLSchemaStep: DatabaseSchemaStep {
             PendingSchema(
                 undo: plan.undo.map { "\($0.version)" }, apply: plan.pending.map { "\($0)" },
                 writesLedger: plan.writesLedger,
-                covered: migrator.migrations.count { migration in
-                    target.map { migration.version <= $0 } ?? true
-                }),
+                covered: target.map { limit in migrator.versions.count { $0 <= limit } }
+                    ?? migrator.versions.count),
             plan.newer.map { "\($0)" }
         )
     }
@@ -74,10 +70,9 @@ final class SQLSchemaStep: DatabaseSchemaStep {
         migrator.options.appVersion = migrator.options.appVersion ?? context.to
         migrator.isPartOfLaunch = true
         // A downgraded app runs nothing of its own; it only undoes what it does not know.
-        let isDowngrade = if case .downgrade = context.launch { true } else { false }
         // When the run is interrupted, the step's progress is cancelled, and that stops the statement.
         let report = try migrator.migrate(
-            database, upTo: target, undoingOnly: isDowngrade,
+            database, upTo: target, undoingOnly: context.launch.isDowngrade,
             restarting: RestartedSteps(database: database) { step in
                 // Another branch may have the same version. What other managers know of it, this one does not.
                 step.version > context.to
@@ -97,11 +92,10 @@ final class SQLSchemaStep: DatabaseSchemaStep {
     }
 
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {
-        SchemaStepReview(
-            schemaSteps.map { schemaStep in
+        SchemaStepMistake.all(
+            in: schemaSteps.map { schemaStep in
                 (schemaStep as? SQLSchemaStep).map { (set: $0.migrator.versions, target: $0.target) }
-            }, set: migrator.versions, database: { [database] in database.displayName },
-            title: { [migrator] in migrator.migration(version: $0)?.title ?? "\($0)" }
-        ).mistakes
+            }, set: migrator.versions, database: { database.displayName },
+            title: { migrator.migration(version: $0)?.title ?? "\($0)" })
     }
 }

@@ -20,21 +20,12 @@ struct DatabaseStep: TransactionWork {
             try db.withDurableCommits(waitingUpTo: .defaultBusyTimeout) {
                 try db.setForeignKeys(foreignKeys)
                 do {
-                    try tryOnce(db, context, settlement, retrying: nil)
+                    try commit(db, context, settlement, retrying: nil)
                 } catch let suspicion as SuspectWork {
-                    try tryOnce(db, context, settlement, retrying: suspicion.suspects)
+                    try commit(db, context, settlement, retrying: suspicion.suspects)
                 }
             }
         }
-    }
-
-    /// Tries once, and detaches what the body has attached: the next attempt, or another step, would take it for the app's.
-    private func tryOnce(
-        _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
-    ) throws {
-        let attached = try AttachedDatabases(db)
-        defer { attached.detachOthers(db) }
-        try commit(db, context, settlement, retrying: suspects)
     }
 
     /// Runs the body and commits its work together with its record.
@@ -43,6 +34,9 @@ struct DatabaseStep: TransactionWork {
     private func commit(
         _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
     ) throws {
+        // The next attempt, or another step, would take what the body attaches for the app's.
+        let attached = try AttachedDatabases(db)
+        defer { attached.detachOthers(db) }
         try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
             guard try !settlement.isRecorded(in: place.state(of: settlement.manager, db)) else {
                 return  // Another process has done it.
@@ -51,7 +45,10 @@ struct DatabaseStep: TransactionWork {
             let inspection =
                 foreignKeys == .deferred ? try Inspection(db, foreignKeys, retrying: suspects) : nil
             let watch = TransactionWatch()
-            try watch.keepOpen(db, orThrow: place.stepEndedTransaction) { try body(db, context) }
+            try watch.observe(db) {
+                try watch.refuseEnd(of: db, orThrow: place.stepEndedTransaction) { try body(db, context) }
+            }
+            try attached.checkOthers(db)
             if let new = try inspection?.firstNew(touched: watch.tables, byCode: true) {
                 throw place.stepLeaves(new)
             }

@@ -85,9 +85,4 @@ extension SQLiteStore: MigrationPlace {
         // A migrator that could not find out which migrations the tables hold has refused them in `pending`.
         return schemaSteps.contains { $0 is SQLSchemaStep } ? .adopted : .unmanaged
     }
-
-    package func mistakes(in schemaSteps: [any SchemaStepWork]) throws -> [SchemaStepMistake] {
-        guard let first = schemaSteps.first as? any DatabaseSchemaStep else { return [] }
-        return first.mistakes(in: schemaSteps)
-    }
 }

@@ -206,7 +206,7 @@ struct EdgeCaseTests {
     @Test("a step that begins after a cancellation is cancelled at once")
     func cancelledBeforeStep() {
         let interruption = Interruption()
-        interruption.cancel()
+        interruption.stop(.cancelled)
         let step = Progress(totalUnitCount: 1)
         interruption.attach(step)
         #expect(step.isCancelled)

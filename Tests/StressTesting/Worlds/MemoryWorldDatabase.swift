@@ -64,8 +64,6 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, RecordStorage
     var path: String { name }
     var store: any RecordStorage { self }
 
-    func mistakes(in moves: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
-
     func look(manager: String, schemaSteps moves: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
         -> PlaceState
     {
