@@ -352,6 +352,97 @@ struct LossTests {
         }
     }
 
+    @Test("judges two files as one that has the statements of both", arguments: [false, true])
+    func twoFiles(isOne: Bool) throws {
+        let user = "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT, state INTEGER NOT NULL DEFAULT 0);"
+        let copy =
+            "CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT, state INTEGER);\nINSERT INTO p SELECT * FROM user"
+        func rules(_ first: String, _ files: String...) throws -> [String] {
+            let files = isOne ? [first, files.joined(separator: "\n")] : [first] + files
+            let names = ["1_a.sql", "2_b.sql", "3_c.sql", "4_d.sql"]
+            let review = try ReviewedMigrations(Dictionary(uniqueKeysWithValues: zip(names, files)))
+            return review.findings.compactMap { finding in
+                finding.contains("[drop-table]") || finding.contains("[lost-rows]")
+                    ? finding.replacing(#/^\w+\.sql:\d+: /#, with: "") : nil
+            }
+        }
+        let dropped = "Table `user` is dropped: of 8 generated rows, "
+        #expect(
+            try rules(
+                "\(user)\nCREATE TABLE log(id INTEGER PRIMARY KEY, level INTEGER);",
+                "\(copy) WHERE state <> 2;\nDELETE FROM log WHERE level = 1;", "DROP TABLE user;")
+                == ["\(dropped)1 is lost. [drop-table]"])
+        #expect(
+            try rules(
+                "CREATE TABLE cat(id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE dog(id INTEGER PRIMARY KEY, name TEXT);",
+                """
+                CREATE TABLE pet(id INTEGER PRIMARY KEY, name TEXT);
+                INSERT OR IGNORE INTO pet SELECT * FROM cat; INSERT OR IGNORE INTO pet SELECT * FROM dog;
+                """, "DROP TABLE cat; DROP TABLE dog;")
+                == ["Table `dog` is dropped: its rows are lost. [drop-table]"])
+        #expect(
+            try rules(
+                user, "\(copy) WHERE state <> 2;", "DROP TABLE user;\nALTER TABLE p RENAME TO user;")
+                == [
+                    """
+                    Rebuilding table `user` loses rows: of 8 generated rows, it keeps 7. Copy every row, or delete rows with a DELETE \
+                    that says which. [lost-rows]
+                    """
+                ])
+        #expect(
+            try rules(user, "\(copy);", "DROP TABLE user;\nALTER TABLE p RENAME TO user;") == [])
+        #expect(
+            try rules(
+                user, "\(copy) WHERE state = 1;", "INSERT INTO p SELECT * FROM user WHERE state = 2;",
+                "DROP TABLE user;") == ["\(dropped)6 are lost. [drop-table]"])
+        #expect(
+            try rules(
+                user, "\(copy);\nALTER TABLE user RENAME TO user_old;", "ALTER TABLE p RENAME TO user;",
+                "DROP TABLE user_old;") == [])
+        #expect(
+            try rules(
+                user, "DELETE FROM user WHERE state <> 0;",
+                "CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT);\nINSERT INTO p SELECT id, name FROM user;",
+                "DROP TABLE user;") == [])
+    }
+
+    @Test(
+        "judges several files that copy columns as one that has the statements of all",
+        arguments: [
+            (["d = day || last", "e = first || last"], ["first", "day"]),
+            (["d = CAST(strftime('%s', day) AS INTEGER)", "e = first || last"], ["first", "last"]),
+            (["d = day WHERE state <> 1", "e = first WHERE state <> 5"], ["day", "first"]),
+            (["d = day", "e = first"], []),
+        ])
+    func severalFiles(copies: [String], lost: [String]) throws {
+        let table =
+            "CREATE TABLE u(id INTEGER PRIMARY KEY, first TEXT, last TEXT, day TEXT, state INTEGER NOT NULL DEFAULT 0, d, e);"
+        let drops = ["first", "day"] + (lost.contains("last") ? ["last"] : [])
+        let last = drops.map { "ALTER TABLE u DROP COLUMN \($0);" }.joined(separator: "\n")
+        let files = [
+            "1_a.sql": table, "2_b.sql": "UPDATE u SET \(copies[0]);",
+            "3_c.sql": "UPDATE u SET \(copies[1]);",
+            "4_d.sql": last,
+        ]
+        let found = try ReviewedMigrations(files).findings.filter { $0.contains("[drop-column]") }
+        #expect(found.count == lost.count, "\(found)")
+        for column in lost { #expect(found.contains { $0.contains("Column `\(column)` of") }, "\(found)") }
+    }
+
+    @Test("finds nothing in a column that was renamed after it had been copied")
+    func renamedColumn() throws {
+        let files = [
+            "1_a.sql": Self.author,
+            "2_b.sql": """
+            ALTER TABLE author ADD COLUMN name TEXT; UPDATE author SET name = last;
+            -- allow: renamed-column
+            ALTER TABLE author RENAME COLUMN last TO last_old;
+            """,
+            "3_c.sql": "ALTER TABLE author DROP COLUMN last_old;",
+        ]
+        #expect(try ReviewedMigrations(files).findings == [])
+    }
+
     @Test("says that a file fails over every kind of generated rows")
     func didNotRun() throws {
         #expect(

@@ -28,7 +28,7 @@ struct LossTrial {
 
     /// The rows and values of one table that are lost.
     struct Loss {
-        let table: SQLName
+        private(set) var table: SQLName
         /// The number of rows that were tried.
         let count: Int
         /// The number of rows that are lost.
@@ -67,11 +67,22 @@ struct LossTrial {
             return loss
         }
 
+        /// Returns the loss with other names.
+        ///
+        /// - Parameter names: the other names of columns.
+        func renamed(_ table: SQLName, _ names: [SQLName: SQLName]) -> Loss {
+            var loss = self
+            loss.table = table
+            loss.columns = Dictionary(
+                columns.map { (names[$0] ?? $0, $1) }, uniquingKeysWith: { $1 })
+            return loss
+        }
+
         /// Returns the part that is lost of rows that were there before an earlier file, too; nil if there is none.
         func remainder(_ earlier: Loss) -> Loss? {
-            guard isCertain || earlier.isCertain || kind == earlier.kind else { return nil }
             var loss = intersection(earlier)
-            loss.kind = isCertain ? earlier.kind : kind
+            loss.kind = earlier.isCertain ? kind : earlier.kind
+            if earlier.rows > 0 { loss.rows = min(loss.rows, earlier.rows) }
             // With some values alone, fewer rows lose theirs.
             if !earlier.isCertain {
                 for column in loss.columns.keys { loss.columns[column] = earlier.columns[column] }
@@ -120,11 +131,12 @@ struct LossTrial {
         return trial
     }
 
-    /// Returns the trial of the file without the statements that delete the rows of a condition; nil if there are none.
+    /// Returns the trial of the files without the statements that delete the rows of a condition; nil if there are none.
     func withoutDeletions(for loss: Loss) throws -> LossTrial? {
-        guard !scripts.isEmpty, let script = try outline.withoutDeletions() else { return nil }
+        let others = try scripts.map { try ScriptOutline($0).withoutDeletions() }
+        guard others.contains(where: { $0 != nil }) else { return nil }
         var trial = self
-        (trial.scripts, trial.kinds) = ([script], [loss.kind])
+        (trial.scripts, trial.kinds) = (zip(others, scripts).map { $0 ?? $1 }, [loss.kind])
         return trial
     }
 
@@ -452,6 +464,19 @@ struct LossTrial {
             let outcome = try LossOutcome(db, without: unconcerned)
             isReusable = !scripts.isEmpty && scripts.allSatisfy(\.changesOnlyDatabase)
             return (outcome, accepted)
+        }
+    }
+}
+
+extension [LossTrial.Loss] {
+    /// Returns the parts that are lost of rows that were there before an earlier file, too.
+    func remainders(_ earlier: [LossTrial.Loss]) -> [LossTrial.Loss] {
+        reduce(into: []) { all, loss in
+            for earlier in earlier {
+                guard let both = loss.remainder(earlier) else { continue }
+                let added = both.without(all, as: both.kind)
+                if !added.isNothing { all.append(added) }
+            }
         }
     }
 }

@@ -211,11 +211,12 @@ struct MigrationRun {
         let rows = trial
         var (facts, problems, failure) = facts(trial, small, outline, style)
         let refused = refusedRows(trial, small, outline, style, besides: problems)
+        // Their rows would look like those of the tables whose names they take.
+        let judged = tables.union(indexes).subtracting(outline.tablesTakingNames(in: before))
         do {
             let trial = LossTrial(
                 database: database, migrator: migrator, version: version, outline: outline,
-                tables: tables.union(indexes),
-                layouts: before.layouts(of: tables.union(indexes), comparedIn: outline),
+                tables: judged, layouts: before.layouts(of: judged, comparedIn: outline),
                 unconcerned: unconcerned,
                 // Swift that reads a value as another type ends the process.
                 kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.suggested,
@@ -284,27 +285,32 @@ struct MigrationRun {
         _ loss: LossTrial.Loss, of trial: LossTrial, _ small: SmallDatabase?
     ) -> [LossTrial.Loss] {
         let losses = [explained(loss, of: trial, small)]
-        if loss.rows > 0, trial.outline.keeps(loss.table) { return losses }
+        let taking = schemas[trial.outline.script.fileName].map(trial.outline.tablesTakingNames) ?? []
+        if loss.rows > 0, trial.outline.keeps(loss.table, besides: taking) { return losses }
         let targets = Set(trial.outline.statements.compactMap { $0.target(of: loss.table) })
-        let copying = looks.indices.reversed().lazy.filter { index in
-            looks[index].names.contains(loss.table)
-                && looks[index].outline.statements.contains { statement in
-                    statement.mentions(loss.table) && (statement.copies || statement.updatedTable != nil)
-                        && (loss.isWhole || statement.selectsAll
-                            || loss.rows > 0 && !loss.kind.isMany
-                                && statement.target(of: loss.table).map(targets.contains) == true
-                            || loss.columns.keys.contains(where: statement.mentions))
-                }
-        }
-        return Array(copying.prefix(Self.earlierFiles)).filter { $0 > 0 }.reduce(losses) { losses, index in
-            guard !losses.isEmpty, let found = try? self.losses(trial, again: loss, before: index) else {
-                return losses
-            }
-            let remaining = losses.flatMap { loss in found.compactMap(loss.remainder) }
-            return remaining.reduce(into: []) { all, loss in
-                if !all.contains(where: { $0.kind == loss.kind }) { all.append(loss) }
+        var table = EarlierTable(loss.table)
+        // From the latest file to the first, until the table was made.
+        var copying: [(index: Int, table: EarlierTable)] = []
+        for index in looks.indices.dropFirst().reversed() {
+            let earlier = table.before(looks[index].outline)
+            let schema = looks[index - 1].schema
+            // The new table of a rebuild was not there.
+            if schema.hasTable(earlier.name) { table = earlier }
+            guard schema.hasTable(table.name) else { break }
+            if looks[index].outline.mayCopy(table.earlier(loss), to: targets) {
+                copying.append((index, table))
             }
         }
+        func found(at place: (index: Int, table: EarlierTable)) -> [LossTrial.Loss]? {
+            let known = place.table.earlier(loss)
+            return (try? self.losses(trial, again: known, before: place.index))?.map(place.table.present)
+        }
+        // The first one tells, since those after it run as well. Of rows that came later, what it has lost itself is kept.
+        let first = copying.reversed().prefix(Self.earlierFiles).lazy
+            .compactMap { place in found(at: place).map { (index: place.index, losses: $0) } }.first
+        guard let first, !first.losses.isEmpty else { return first == nil ? losses : [] }
+        let last = copying.first.flatMap { $0.index == first.index ? nil : found(at: $0) }
+        return (last.map(losses.remainders) ?? losses).remainders(first.losses)
     }
 
     /// Returns what is lost of a table whose rows were there before an earlier file; nil if it has accepted none.
@@ -334,13 +340,17 @@ struct MigrationRun {
         let earlier = try schema.database(
             without: schema.tables(unconcernedBy: concerned), rowsOf: nil)
         defer { try? earlier.close() }
-        return try losses(
-            trial.since(
-                earlier, files.map(\.outline.script) + trial.scripts, tables: schema.layouts(of: tables),
-                for: loss))
+        let scripts = files.map(\.outline.script) + trial.scripts
+        // With rows in the tables that get the copies, as in one file; and without, where these are in the way.
+        for filled in [schema.tables(concernedBy: changed.union(tables)), tables] {
+            let layouts = schema.layouts(of: filled)
+            let found = try? losses(trial.since(earlier, scripts, tables: layouts, for: loss))
+            if let found { return found }
+        }
+        return nil
     }
 
-    /// The number of earlier files that are tried.
+    /// The number of earlier files that are tried until the migrations run from one.
     private static let earlierFiles = 4
 
     private func isFile(_ version: SchemaVersion) -> Bool {
@@ -638,12 +648,65 @@ extension ScriptOutline {
     }
 }
 
+/// A table before an earlier file.
+private struct EarlierTable {
+    /// Its name then.
+    private(set) var name: SQLName
+    private let presentName: SQLName
+    /// The present names of its columns, by those that they had then, where these differ.
+    private var columns: [SQLName: SQLName] = [:]
+
+    init(_ name: SQLName) { (self.name, presentName) = (name, name) }
+
+    /// Returns the table before a file that comes before.
+    func before(_ outline: ScriptOutline) -> EarlierTable {
+        outline.statements.reversed().reduce(into: self) { table, statement in
+            if let rename = statement.rename, rename.to == table.name {
+                table.name = rename.from
+            } else if let column = statement.renamedColumn, column.table == table.name {
+                let present = table.columns.removeValue(forKey: column.to) ?? column.to
+                table.columns[column.from] = present
+            }
+        }
+    }
+
+    /// Returns a loss with the names that the table had then.
+    func earlier(_ loss: LossTrial.Loss) -> LossTrial.Loss {
+        let names = Dictionary(columns.map { ($1, $0) }, uniquingKeysWith: { $1 })
+        return loss.renamed(name, names)
+    }
+
+    /// Returns a loss with the present names.
+    func present(_ loss: LossTrial.Loss) -> LossTrial.Loss { loss.renamed(presentName, columns) }
+}
+
 extension ScriptOutline {
-    /// Returns whether a table of this name is there in the end, if it is before.
-    fileprivate func keeps(_ table: SQLName) -> Bool {
+    /// Returns whether a statement may keep what another file loses: copies or changes it, or deletes such rows.
+    fileprivate func mayCopy(_ loss: LossTrial.Loss, to targets: Set<SQLName>) -> Bool {
+        statements.contains { statement in
+            statement.mentions(loss.table) && statement.changesRows
+                && (loss.isWhole || statement.selectsAll
+                    || loss.rows > 0 && !loss.kind.isMany
+                        && statement.target(of: loss.table).map(targets.contains) == true
+                    || loss.columns.keys.contains(where: statement.mentions))
+        }
+    }
+
+    /// Returns the tables that get the names of others, which were there as well.
+    fileprivate func tablesTakingNames(in schema: ReviewedSchema) -> Set<SQLName> {
+        Set(
+            statements.compactMap(\.rename).filter { schema.hasTable($0.from) && schema.hasTable($0.to) }
+                .map(\.from))
+    }
+
+    /// Returns whether a table of this name is there in the end, if it is before, and not another one that has taken the name.
+    fileprivate func keeps(_ table: SQLName, besides others: Set<SQLName>) -> Bool {
         let names = names(of: table)
         return !statements.contains { $0.dropped("TABLE").map(names.contains) == true }
-            || statements.contains { $0.createdTable == table || $0.rename?.to == table }
+            || statements.contains { statement in
+                statement.createdTable == table
+                    || statement.rename.map { $0.to == table && !others.contains($0.from) } == true
+            }
     }
 
     /// Returns the first statement that updates rows of a table, or deletes some of them.
