@@ -98,7 +98,9 @@ extension Promises {
                 Beginning(
                     floor: floor, deferredFloor: lives.compactMap(\.floor).min(), isCertain: isCertain,
                     isKept: true,
-                    isDenied: app.managers[manager].isNewApp && places[.files]?.isOld == true
+                    // A line of its own has not seen the releases of the app that have left files here.
+                    isDenied: app.managers[manager].isNewApp
+                        && (places[.files]?.isOld == true || app.managers[manager].hasOwnLine)
                         && lives.contains { $0.newIn == release },
                     isLost: true))
         }

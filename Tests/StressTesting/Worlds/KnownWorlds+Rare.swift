@@ -291,6 +291,15 @@ extension KnownWorld {
                 .launch(1), .write(.insert), .twice(2, .lose(1)), .restore(.files, after: 2), .launch(2),
             ]),
         KnownWorld(
+            "files that come back from before a plug-in took an install for a new one keep their form",
+            SmallApp(
+                steps: [
+                    .init(21, .rows, in: .database(0), manager: 1), .init(121, .closure, manager: 1),
+                ], managers: [.init(), .init(since: 2, hasOwnLine: true)]),
+            [
+                .launch(1), .write(.insert), .twice(2, .lose(0)), .restore(.files, after: 2), .launch(2),
+            ]),
+        KnownWorld(
             "old data that one manager takes for a new install's, as the app has said, is new for the next one",
             SmallApp(
                 steps: [
