@@ -42,7 +42,7 @@ extension DatabaseFile {
     func failure(_ error: any Error, at path: String) -> any Error {
         let problem: String
         var remedy = "Nothing was lost: the database is where it was, and the next launch tries again."
-        switch error {
+        switch error.systemError ?? error {
         case let error as MigrationError where !error.isOfStoreOrManager: return error
         case is CancellationError: return error
         case let error as LockTimeout:
@@ -86,7 +86,7 @@ extension DatabaseFile {
         return MigrationError(
             .twoPlaces, at: .file(place.url.path),
             """
-            \((problem as? any SystemError)?.reason ?? "cannot be read"), and the database may also be at \
+            \(problem?.systemError?.reason ?? "cannot be read"), and the database may also be at \
             \(others.joined(separator: " or "))
             """,
             remedy: """

@@ -4,8 +4,8 @@ extension Error {
     /// An app logs messages, and a database may be encrypted for the sake of its values. What an app's own error says is
     /// left to the app.
     package var quotation: String {
-        switch self {
-        case let error as any SystemError: error.words
+        if let systemError { return systemError.words }
+        return switch self {
         case let error as DecodingError: error.words
         case is EncodingError: "a value cannot be encoded"
         default: "\(self)"

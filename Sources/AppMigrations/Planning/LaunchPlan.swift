@@ -33,7 +33,7 @@ final class LaunchPlan: Sendable {
     /// True if everything else can be done without the launch being complete: a downgrade keeps a step from running.
     private let isHeldBack: Bool
 
-    /// Names a step among all of a plan.
+    /// Names a step among those of plans over the same places.
     struct StepKey: Hashable, Sendable {
         let place: Int
         let id: WorkID
@@ -46,7 +46,7 @@ final class LaunchPlan: Sendable {
         let place: Int
         let isOutOfOrder: Bool
         /// The schema versions that a schema step will undo and apply.
-        var schema = PendingSchema()
+        fileprivate(set) var schema = PendingSchema()
         /// The deferred steps, and those that are held, that must be done before it.
         fileprivate(set) var prerequisites: [StepKey] = []
 

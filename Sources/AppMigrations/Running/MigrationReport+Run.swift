@@ -57,7 +57,7 @@ extension LaunchPlan {
     /// The work to do, with what is known of it.
     var pendingWork: [PendingWork] {
         let now = pending.map { pending in
-            // The checkpoints of a closure do not count here.
+            // Of other steps, checkpoints do not count here.
             let position =
                 pending.step.isDeferred ? places[pending.place].record?.position(of: pending.step.id) : nil
             var work = PendingWork(work(of: pending), isDeferred: false, position)

@@ -20,7 +20,8 @@ struct Registration: Sendable {
 
     // What a launch would have to ask every step, it asks once, as the step is added.
     private let ceiling: AppVersion
-    /// True if each step is above the one before it in its place, all are due, and none finishes another one.
+    /// True if each step is above the one before it in its place, all are due, none finishes another one, and none is for fresh
+    /// installs only and has a condition.
     private var isInOrder = true
     private var hasSchemaSteps = false
     /// True if a step says when it is needed again.

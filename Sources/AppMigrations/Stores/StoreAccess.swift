@@ -54,7 +54,7 @@ package enum StoreAccess: Sendable {
                 Diagnostic(
                     at: .store(name), "locked by \(error.holder) for more than \(error.limit)",
                     remedy: "Launch again when that process has resumed or exited."))
-        case is any SystemError, is CocoaError:
+        case _ where error.systemError != nil, is CocoaError:
             let obstacle = Obstacle(error)
             let reason = error.systemError?.reason ?? "\(error)"
             return MigrationError(

@@ -24,6 +24,8 @@ package struct WatchedStore: MigrationPlace, RecordStorage {
         return try place.look(manager: manager, schemaSteps: schemaSteps, waitingUpTo: limit)
     }
 
+    package func syncFiles() throws { try base.syncFiles() }
+
     package func checkIsOutsideTransaction() throws { try place.checkIsOutsideTransaction() }
 
     package var failsOthersWhileWriting: Bool { place.failsOthersWhileWriting }

@@ -11,7 +11,7 @@ extension Diagnostic {
     ///   - error: the error.
     ///   - remedy: the remedy for an error that has none itself.
     init(_ error: any Error, remedy: String) {
-        switch error {
+        switch error.systemError ?? error {
         case let error as MigrationError: self = error.diagnostic
         case let error as DatabaseError: self.init(error.problem, remedy: error.remedy ?? remedy)
         case let error as any SystemError: self.init(error.reason, remedy: error.ownRemedy ?? remedy)

@@ -51,6 +51,16 @@ struct LaunchPlanTests {
         return LaunchPlan(request, [part], deadlines: deadlines)
     }
 
+    @Test("lets a step wait for no deferred step that this call leaves to a later one")
+    func stopBelowDeferredStep() throws {
+        let steps = [
+            step("1.2"), step("1.5", 1, kind: .batches), step("2.0", 2, finishing: ["1.5"]),
+        ]
+        let plan = try plan(steps, record(completed: "1.0"), stop: "1.2", deadlines: ["1.5": "2.0"])
+        #expect(plan.pending.map(\.step.version) == ["1.2"])
+        #expect(plan.pending.map(\.prerequisites) == [[]])
+    }
+
     @Test("lists the unsettled steps above the floor, up to the target, in ascending order")
     func pending() throws {
         let record = record(completed: "1.5", settled: ["1.1", "1.5"])

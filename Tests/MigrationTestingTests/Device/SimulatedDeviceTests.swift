@@ -44,6 +44,23 @@ struct SimulatedDeviceTests {
         try device.database.read { try String.fetchAll($0, sql: "SELECT line FROM note") }
     }
 
+    @Test("refuses to migrate inside a transaction of the app's, as a real launch does")
+    func insideTransaction() throws {
+        let device = try SimulatedDevice { folder, version in
+            let database = try DatabaseQueue(path: folder.appendingPathComponent("app.sqlite").path)
+            try database.inTransaction { _ in
+                let manager = try MigrationManager(
+                    currentVersion: version, adopting: .newApp, store: .database(database))
+                manager.whenMigratingToVersion("1.0") {}
+                try manager.migrate()
+                return .commit
+            }
+        }
+        let error = #expect(throws: MigrationError.self) { try device.launch(as: "1.0") }
+        #expect(error?.code == .misuse)
+        #expect(error?.message.contains("is migrated from inside one of its own transactions") == true)
+    }
+
     @Test("runs upgrades, and logs in words what ran")
     func upgrades() throws {
         let device = try SimulatedDevice(Self.plainApp)
