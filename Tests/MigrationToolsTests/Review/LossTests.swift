@@ -393,17 +393,58 @@ struct LossTests {
             try rules(user, "\(copy);", "DROP TABLE user;\nALTER TABLE p RENAME TO user;") == [])
         #expect(
             try rules(
+                user, "\(copy);",
+                "INSERT INTO p SELECT * FROM user WHERE id NOT IN (SELECT id FROM p); DROP TABLE user;") == []
+        )
+        #expect(
+            try rules(
                 user, "\(copy) WHERE state = 1;", "INSERT INTO p SELECT * FROM user WHERE state = 2;",
                 "DROP TABLE user;") == ["\(dropped)6 are lost. [drop-table]"])
         #expect(
             try rules(
                 user, "\(copy);\nALTER TABLE user RENAME TO user_old;", "ALTER TABLE p RENAME TO user;",
                 "DROP TABLE user_old;") == [])
-        #expect(
-            try rules(
-                user, "DELETE FROM user WHERE state <> 0;",
-                "CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT);\nINSERT INTO p SELECT id, name FROM user;",
-                "DROP TABLE user;") == [])
+    }
+
+    private static let user =
+        "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT, state INTEGER NOT NULL DEFAULT 0);"
+    private static let parent = """
+        CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE c(id INTEGER PRIMARY KEY, p_id INTEGER NOT NULL, w TEXT);
+        CREATE TRIGGER del AFTER DELETE ON p BEGIN DELETE FROM c WHERE id = old.id; END;
+        """
+    private static let unique = """
+        CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE UNIQUE, state INTEGER);
+        INSERT OR IGNORE INTO p SELECT * FROM user; DROP TABLE user;
+        """
+
+    @Test(
+        "lets a DELETE explain the rows that go with it, and no others",
+        arguments: [
+            (
+                user,
+                """
+                CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT, state INTEGER);
+                INSERT INTO p SELECT * FROM (SELECT * FROM user); DELETE FROM p WHERE state = 9; DROP TABLE user;
+                """, []
+            ),
+            (parent, "DELETE FROM p WHERE name = 'x';", []),
+            (user + "CREATE TABLE log(id INTEGER PRIMARY KEY, level INTEGER);", unique, ["drop-table"]),
+            (
+                user + "CREATE TABLE log(id INTEGER PRIMARY KEY, level INTEGER);",
+                "DELETE FROM log WHERE level = 1; \(unique)", ["drop-table"]
+            ),
+            (
+                user + "CREATE TABLE setting(k TEXT PRIMARY KEY, v TEXT);",
+                """
+                CREATE TABLE p(id INTEGER PRIMARY KEY, name TEXT, state INTEGER);
+                DELETE FROM setting WHERE k = 'x'; INSERT INTO setting VALUES('x', '1');
+                INSERT INTO p SELECT * FROM user WHERE state <> 2; DROP TABLE user;
+                """, ["drop-table"]
+            ),
+        ])
+    func explainingDelete(first: String, sql: String, rules: [String]) throws {
+        #expect(try ReviewedMigrations(sql, after: first).review.findings.map(\.rule.name) == rules)
     }
 
     @Test(
@@ -427,6 +468,34 @@ struct LossTests {
         let found = try ReviewedMigrations(files).findings.filter { $0.contains("[drop-column]") }
         #expect(found.count == lost.count, "\(found)")
         for column in lost { #expect(found.contains { $0.contains("Column `\(column)` of") }, "\(found)") }
+    }
+
+    @Test(
+        "finds older rows that a copy leaves out, where a trigger keeps what is written since",
+        arguments: ["<> 3", ">= 0 OR state < 0"])
+    func triggerBesideCopy(condition: String) throws {
+        let isLossy = condition == "<> 3"
+        let table = "CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT, state INTEGER NOT NULL DEFAULT 0);"
+        let copy = """
+            CREATE TABLE b(id INTEGER PRIMARY KEY, x TEXT, state INTEGER);
+            INSERT INTO b SELECT id, x, state FROM a WHERE state \(condition);
+            CREATE TRIGGER a_insert AFTER INSERT ON a BEGIN INSERT INTO b VALUES(new.id, new.x, new.state); END;
+            """
+        let drops = [
+            "DROP TRIGGER a_insert; DROP TABLE a;", "DROP TRIGGER a_insert; ALTER TABLE a DROP COLUMN x;",
+        ]
+        let found = try drops.map { drop in
+            try ReviewedMigrations(["1_a.sql": table, "2_b.sql": copy, "3_c.sql": drop]).findings
+        }
+        #expect(
+            found == [
+                isLossy
+                    ? ["3_c.sql:1: Table `a` is dropped: of 8 generated rows, 1 is lost. [drop-table]"] : [],
+                isLossy
+                    ? [
+                        "3_c.sql:1: Column `x` of table `a` is dropped: its values are lost in 1 of 8 generated rows. [drop-column]"
+                    ] : [],
+            ])
     }
 
     @Test("finds nothing in a column that was renamed after it had been copied")

@@ -97,7 +97,9 @@ extension LossOutcome {
     }
 
     /// Finds the rows of a table in those with the same columns, which needs no trial.
-    func keeps(_ table: GeneratedRows.Table) -> Kept {
+    ///
+    /// - Parameter dropped: the tables that are dropped: one of the name of such a table is another one.
+    func keeps(_ table: GeneratedRows.Table, dropping dropped: Set<SQLName>) -> Kept {
         var kept = Kept()
         let stored = table.rows.map { $0.map { StoredValue($0) } }
         for (name, other) in tables {
@@ -120,8 +122,13 @@ extension LossOutcome {
                 positions.enumerated().filter { column, position in
                     position.map { position in pairs.allSatisfy { $0[column] == $1?[position] } } == true
                 }.map(\.offset))
-            // Another table may have the same ids.
-            guard name == table.name || !columns.subtracting(table.key).isEmpty else { continue }
+            // Another table may have the same ids, and some of the same values.
+            let isSame = name == table.name && !dropped.contains(name)
+            let telling = columns.subtracting(table.key).filter { column in
+                Set(stored.map { $0[column] }).count >= min(3, stored.count)
+            }
+            let isKey = name == table.name && table.columns.count == table.key.count
+            guard isSame || isKey || !telling.isEmpty else { continue }
             kept.rows = true
             kept.columns.formUnion(columns)
         }

@@ -75,6 +75,13 @@ struct LossTrial {
             loss.table = table
             loss.columns = Dictionary(
                 columns.map { (names[$0] ?? $0, $1) }, uniquingKeysWith: { $1 })
+            loss.kind =
+                switch kind {
+                case .null(let column, _, let others):
+                    .null(names[column] ?? column, of: table, among: others)
+                case .long(let column, let length): .long(names[column] ?? column, length)
+                default: kind
+                }
             return loss
         }
 
@@ -131,8 +138,45 @@ struct LossTrial {
         return trial
     }
 
+    /// Returns a loss with the answer whether a `DELETE` with a condition accounts for all of its rows.
+    ///
+    /// - Parameter judge: judges a trial of the same rows.
+    func explained(_ loss: Loss, judgedBy judge: (LossTrial) throws -> Judgement) -> Loss {
+        guard loss.rows > 0, !loss.isWhole, outline.deletesByCondition else { return loss }
+        func losesRows(_ trial: LossTrial?) -> Bool? {
+            guard let trial, let judgement = try? judge(trial), judgement.tables.contains(loss.table) else {
+                return nil
+            }
+            return judgement.losses.contains { $0.table == loss.table && $0.rows > 0 }
+        }
+        var (loss, same) = (loss, self)
+        same.kinds = [loss.kind]
+        let isNear = outline.deletesByCondition(from: tables(deciding: loss.table))
+        loss.isAsDeleted =
+            switch losesRows(try? withoutDeletions(for: loss)) {
+            case true?: false
+            // Without them, nothing is lost. That says something if it is lost with them, in the same trial.
+            case false?: isNear || losesRows(same) == true
+            // Of a migration in Swift, or one that does not run without them, the words alone tell.
+            case nil: isNear || scripts.isEmpty
+            }
+        return loss
+    }
+
+    /// Returns the names of the tables of which a `DELETE` may delete rows of a table, or their copies.
+    private func tables(deciding table: SQLName) -> Set<SQLName> {
+        var names = outline.names(of: table)
+        while true {
+            let copies = names.flatMap { name in outline.statements.compactMap { $0.target(of: name) } }
+            let parents = layouts.filter { names.contains($0.name) }.flatMap(\.references).map(\.parent)
+            let all = (copies + parents).reduce(into: names) { $0.formUnion(outline.names(of: $1)) }
+            if all == names { return names }
+            names = all
+        }
+    }
+
     /// Returns the trial of the files without the statements that delete the rows of a condition; nil if there are none.
-    func withoutDeletions(for loss: Loss) throws -> LossTrial? {
+    private func withoutDeletions(for loss: Loss) throws -> LossTrial? {
         let others = try scripts.map { try ScriptOutline($0).withoutDeletions() }
         guard others.contains(where: { $0 != nil }) else { return nil }
         var trial = self
@@ -284,9 +328,7 @@ struct LossTrial {
     private func droppedColumns(of tables: [GeneratedRows.Table], besides known: [Loss]) -> [Loss] {
         tables.compactMap { table in
             guard !known.contains(where: { $0.table == table.name && $0.rows > 0 }) else { return nil }
-            let names = outline.names(of: table.name)
-            let dropped = outline.statements.compactMap(\.droppedColumn)
-                .filter { names.contains($0.table) }.map(\.column)
+            let dropped = outline.droppedColumns(of: table.name)
             let columns = table.columns.filter { column in
                 dropped.contains(column) && !outline.namesInCondition(column)
                     && !known.contains { $0.table == table.name && $0.columns[column] != nil }
@@ -309,7 +351,7 @@ struct LossTrial {
         var all: [Int: ConditionTrial.Answers]?
         for kind in kinds {
             let changed = rows.of(kind, naming: literals, deciding: conditions)
-            let found = [changed.surprising, changed].lazy.compactMap { try? answers(over: $0) }.first
+            let found = [changed.surprising, changed].firstResult { try? answers(over: $0) }
             if let found { all = (all ?? [:]).merging(found, uniquingKeysWith: ||) }
         }
         return all
@@ -535,7 +577,8 @@ private struct Kind {
             !table.rows.isEmpty && found?.contains { $0.table == table.name } != false
         }
         let kept = Dictionary(
-            tables.map { ($0.name, outcome.keeps($0)) }, uniquingKeysWith: { $1 })
+            tables.map { ($0.name, outcome.keeps($0, dropping: trial.outline.droppedTables)) },
+            uniquingKeysWith: { $1 })
         guard tables.contains(where: { kept[$0.name]?.isAll == false }) else {
             (base, chance) = (outcome, [:])
             return
@@ -622,7 +665,7 @@ private struct Kind {
         // The row to which the others refer cannot be left out, and may be there for that reason.
         if referring != nil, var first = all.table(table.name) {
             first.rows = Array(first.rows.prefix(1))
-            if base.keeps(first).isAll { return Set(lost) }
+            if base.keeps(first, dropping: trial.outline.droppedTables).isAll { return Set(lost) }
         }
         return Set(table.rows.indices)
     }

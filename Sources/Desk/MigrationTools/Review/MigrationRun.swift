@@ -24,7 +24,8 @@ struct MigrationRun {
     /// The first file that could not be tried; nil if one has failed by its own fault before.
     private var firstUntried: String?
 
-    private struct Look {
+    /// A migration that ran, and the schema after it.
+    struct Look {
         let version: SchemaVersion
         let outline: ScriptOutline
         let schema: ReviewedSchema
@@ -211,8 +212,7 @@ struct MigrationRun {
         let rows = trial
         var (facts, problems, failure) = facts(trial, small, outline, style)
         let refused = refusedRows(trial, small, outline, style, besides: problems)
-        // Their rows would look like those of the tables whose names they take.
-        let judged = tables.union(indexes).subtracting(outline.tablesTakingNames(in: before))
+        let judged = tables.union(indexes)
         do {
             let trial = LossTrial(
                 database: database, migrator: migrator, version: version, outline: outline,
@@ -220,15 +220,22 @@ struct MigrationRun {
                 unconcerned: unconcerned,
                 // Swift that reads a value as another type ends the process.
                 kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.suggested,
-                scripts: isFile(version) ? [outline.script] : [])
+                scripts: migrator.isFile(version) ? [outline.script] : [])
             var losses = try judge(trial, small)
-            losses.losses = losses.losses.flatMap { remaining($0, of: trial, small) }
+            let earlier = EarlierFiles(looks: looks, migrator: migrator, trial: trial)
+            losses.losses =
+                losses.losses.flatMap { loss in
+                    earlier.remaining(loss) ?? [trial.explained(loss) { try judge($0, small) }]
+                }
+                + outline.lossesHiddenByTriggers(before, besides: losses.losses)
+                .filter { losses.tables.contains($0.table) }
+                .flatMap { earlier.remaining($0, isHidden: true) ?? [] }
             if failure == .steps { problems.append(stopped(outline)) }
-            if problems.isEmpty, isFile(version) {
+            if problems.isEmpty, migrator.isFile(version) {
                 let styles = failure == .other ? Self.plainStyles : [style]
                 let judged = [small.map { trial.inside($0.queue) }, trial].compactMap(\.self)
                 problems += undecided(rows, small, outline, before, losses.tables, styles) {
-                    judged.lazy.compactMap { try? $0.answers() }.first
+                    judged.firstResult { try? $0.answers() }
                 }
             }
             if losses.losses.isEmpty {
@@ -258,103 +265,6 @@ struct MigrationRun {
         } catch let error where !(error is StepLimit.Reached) {
             return try trial.judge()
         }
-    }
-
-    /// Returns a loss with the answer whether a `DELETE` with a condition accounts for all of its rows.
-    private func explained(
-        _ loss: LossTrial.Loss, of trial: LossTrial, _ small: SmallDatabase?
-    ) -> LossTrial.Loss {
-        guard loss.rows > 0, !loss.isWhole, trial.outline.deletesByCondition else { return loss }
-        var loss = loss
-        // Of a migration in Swift, or one that does not run without them, the words alone tell.
-        guard let others = try? trial.withoutDeletions(for: loss),
-            let judgement = try? judge(others, small), judgement.tables.contains(loss.table)
-        else {
-            loss.isAsDeleted = true
-            return loss
-        }
-        loss.isAsDeleted = judgement.losses.first { $0.table == loss.table }.map { $0.rows == 0 } ?? true
-        return loss
-    }
-
-    /// Returns what is lost even of rows that were there before an earlier file, which may have copied them.
-    ///
-    /// A release that copies rows for the next one, which drops their table, writes the new table. But the rows of a table that
-    /// stays may have been written since.
-    private func remaining(
-        _ loss: LossTrial.Loss, of trial: LossTrial, _ small: SmallDatabase?
-    ) -> [LossTrial.Loss] {
-        let losses = [explained(loss, of: trial, small)]
-        let taking = schemas[trial.outline.script.fileName].map(trial.outline.tablesTakingNames) ?? []
-        if loss.rows > 0, trial.outline.keeps(loss.table, besides: taking) { return losses }
-        let targets = Set(trial.outline.statements.compactMap { $0.target(of: loss.table) })
-        var table = EarlierTable(loss.table)
-        // From the latest file to the first, until the table was made.
-        var copying: [(index: Int, table: EarlierTable)] = []
-        for index in looks.indices.dropFirst().reversed() {
-            let earlier = table.before(looks[index].outline)
-            let schema = looks[index - 1].schema
-            // The new table of a rebuild was not there.
-            if schema.hasTable(earlier.name) { table = earlier }
-            guard schema.hasTable(table.name) else { break }
-            if looks[index].outline.mayCopy(table.earlier(loss), to: targets) {
-                copying.append((index, table))
-            }
-        }
-        func found(at place: (index: Int, table: EarlierTable)) -> [LossTrial.Loss]? {
-            let known = place.table.earlier(loss)
-            return (try? self.losses(trial, again: known, before: place.index))?.map(place.table.present)
-        }
-        // The first one tells, since those after it run as well. Of rows that came later, what it has lost itself is kept.
-        let first = copying.reversed().prefix(Self.earlierFiles).lazy
-            .compactMap { place in found(at: place).map { (index: place.index, losses: $0) } }.first
-        guard let first, !first.losses.isEmpty else { return first == nil ? losses : [] }
-        let last = copying.first.flatMap { $0.index == first.index ? nil : found(at: $0) }
-        return (last.map(losses.remainders) ?? losses).remainders(first.losses)
-    }
-
-    /// Returns what is lost of a table whose rows were there before an earlier file; nil if it has accepted none.
-    private func losses(
-        _ trial: LossTrial, again loss: LossTrial.Loss, before index: Int
-    ) throws -> [LossTrial.Loss]? {
-        func losses(_ trial: LossTrial) throws -> [LossTrial.Loss]? {
-            let judgement = try trial.judge(only: loss)
-            guard judgement.tables.contains(loss.table) else { return nil }
-            return judgement.losses.filter { $0.table == loss.table }.map { explained($0, of: trial, nil) }
-        }
-        let schema = looks[index - 1].schema
-        let tables = schema.tables(concernedBy: [loss.table])
-        guard looks.allSatisfy({ isFile($0.version) }), !trial.scripts.isEmpty else {
-            let earlier = try database.configuration.scratchDatabase()
-            defer { try? earlier.close() }
-            _ = try migrator.run(earlier, upTo: looks[index - 1].version)
-            return try losses(trial.since(earlier, [], tables: schema.layouts(of: tables), for: loss))
-        }
-        let files = looks[index...].filter { !$0.names.isDisjoint(with: tables) }
-        // What a file only names has to be there, and loses nothing.
-        let named = files.reduce(into: tables) { $0.formUnion($1.names) }
-        let changed = files.reduce(into: Set<SQLName>()) { names, file in
-            names.formUnion(file.outline.names { !$0.onlyDeclares })
-        }
-        let concerned = schema.tables(concernedBy: changed).union(named.intersection(schema.tables.keys))
-        let earlier = try schema.database(
-            without: schema.tables(unconcernedBy: concerned), rowsOf: nil)
-        defer { try? earlier.close() }
-        let scripts = files.map(\.outline.script) + trial.scripts
-        // With rows in the tables that get the copies, as in one file; and without, where these are in the way.
-        for filled in [schema.tables(concernedBy: changed.union(tables)), tables] {
-            let layouts = schema.layouts(of: filled)
-            let found = try? losses(trial.since(earlier, scripts, tables: layouts, for: loss))
-            if let found { return found }
-        }
-        return nil
-    }
-
-    /// The number of earlier files that are tried until the migrations run from one.
-    private static let earlierFiles = 4
-
-    private func isFile(_ version: SchemaVersion) -> Bool {
-        (migrator as? SchemaMigrator)?.migration(version: version) is any SQLSource
     }
 
     private func stopped(_ outline: ScriptOutline) -> ReviewFinding {
@@ -410,9 +320,9 @@ struct MigrationRun {
         guard !wanted.isEmpty, let conditions = ConditionTrial(outline) else { return [] }
         let trials = [small.map { trial.inside($0.queue, $0.migrator) }, trial].compactMap(\.self)
         func answers(_ conditions: ConditionTrial) -> [Int: ConditionTrial.Answers]? {
-            styles.lazy.flatMap { style in
-                trials.lazy.compactMap { try? $0.answers(conditions, over: style) }
-            }.first
+            styles.firstResult { style in
+                trials.firstResult { try? $0.answers(conditions, over: style) }
+            }
         }
         let all = answers(conditions)
         // A copy tells what it leaves out of the rows that are judged.
@@ -487,17 +397,19 @@ struct MigrationRun {
         besides problems: [ReviewFinding]
     ) -> [ReviewFinding] {
         guard style == .awkward, !problems.contains(where: { $0.rule == .newCheck }) else { return [] }
-        return [outline.checkValues, outline.jointValues].lazy.filter { !$0.isEmpty }.map { values in
-            facts(trial.including(values), small, outline, .deciding).problems
+        let values = [outline.checkValues, outline.jointValues].filter { !$0.isEmpty }
+        return values.firstResult { values in
+            let found = facts(trial.including(values), small, outline, .deciding).problems
                 .filter { $0.rule == .newCheck }
-        }.first { !$0.isEmpty } ?? []
+            return found.isEmpty ? nil : found
+        } ?? []
     }
 
     /// The rows to run over where awkward ones make a migration fail.
     private static let plainStyles = [TableFilling.Style.documents, .deciding, .distinct]
 
     private func plainFacts(_ trial: RowTrial) -> RowFacts? {
-        Self.plainStyles.lazy.compactMap { try? trial.run(over: $0) }.first
+        Self.plainStyles.firstResult { try? trial.run(over: $0) }
     }
 
     /// Judges why a migration fails over rows.
@@ -648,67 +560,7 @@ extension ScriptOutline {
     }
 }
 
-/// A table before an earlier file.
-private struct EarlierTable {
-    /// Its name then.
-    private(set) var name: SQLName
-    private let presentName: SQLName
-    /// The present names of its columns, by those that they had then, where these differ.
-    private var columns: [SQLName: SQLName] = [:]
-
-    init(_ name: SQLName) { (self.name, presentName) = (name, name) }
-
-    /// Returns the table before a file that comes before.
-    func before(_ outline: ScriptOutline) -> EarlierTable {
-        outline.statements.reversed().reduce(into: self) { table, statement in
-            if let rename = statement.rename, rename.to == table.name {
-                table.name = rename.from
-            } else if let column = statement.renamedColumn, column.table == table.name {
-                let present = table.columns.removeValue(forKey: column.to) ?? column.to
-                table.columns[column.from] = present
-            }
-        }
-    }
-
-    /// Returns a loss with the names that the table had then.
-    func earlier(_ loss: LossTrial.Loss) -> LossTrial.Loss {
-        let names = Dictionary(columns.map { ($1, $0) }, uniquingKeysWith: { $1 })
-        return loss.renamed(name, names)
-    }
-
-    /// Returns a loss with the present names.
-    func present(_ loss: LossTrial.Loss) -> LossTrial.Loss { loss.renamed(presentName, columns) }
-}
-
 extension ScriptOutline {
-    /// Returns whether a statement may keep what another file loses: copies or changes it, or deletes such rows.
-    fileprivate func mayCopy(_ loss: LossTrial.Loss, to targets: Set<SQLName>) -> Bool {
-        statements.contains { statement in
-            statement.mentions(loss.table) && statement.changesRows
-                && (loss.isWhole || statement.selectsAll
-                    || loss.rows > 0 && !loss.kind.isMany
-                        && statement.target(of: loss.table).map(targets.contains) == true
-                    || loss.columns.keys.contains(where: statement.mentions))
-        }
-    }
-
-    /// Returns the tables that get the names of others, which were there as well.
-    fileprivate func tablesTakingNames(in schema: ReviewedSchema) -> Set<SQLName> {
-        Set(
-            statements.compactMap(\.rename).filter { schema.hasTable($0.from) && schema.hasTable($0.to) }
-                .map(\.from))
-    }
-
-    /// Returns whether a table of this name is there in the end, if it is before, and not another one that has taken the name.
-    fileprivate func keeps(_ table: SQLName, besides others: Set<SQLName>) -> Bool {
-        let names = names(of: table)
-        return !statements.contains { $0.dropped("TABLE").map(names.contains) == true }
-            || statements.contains { statement in
-                statement.createdTable == table
-                    || statement.rename.map { $0.to == table && !others.contains($0.from) } == true
-            }
-    }
-
     /// Returns the first statement that updates rows of a table, or deletes some of them.
     fileprivate func statement(changingRowsOf table: SQLName) -> Statement? {
         let names = names(of: table)
@@ -731,17 +583,12 @@ extension ScriptOutline {
     }
 
     /// Returns the names in some of the statements.
-    fileprivate func names(in isWanted: (Statement) -> Bool) -> Set<SQLName> {
+    func names(in isWanted: (Statement) -> Bool) -> Set<SQLName> {
         Set(statements.filter(isWanted).flatMap { $0.tokens.map(\.name) })
     }
 }
 
 extension ScriptOutline.Statement {
-    /// Returns the table into which the statement copies rows of another one.
-    fileprivate func target(of table: SQLName) -> SQLName? {
-        copies && tokens.outside.tablesByName[table] != nil ? writtenTable ?? createdTable : nil
-    }
-
     /// True if the statement only declares something, whatever rows there are.
     var onlyDeclares: Bool {
         if createdTable != nil, !tokens.opens(with: "CREATE", "VIRTUAL") {

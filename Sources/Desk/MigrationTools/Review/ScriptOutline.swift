@@ -75,6 +75,21 @@ struct ScriptOutline {
         }
     }
 
+    /// The tables that the file drops, by the names that they had before.
+    var droppedTables: Set<SQLName> {
+        let dropped = Set(statements.compactMap { $0.dropped("TABLE") })
+        let renamed = statements.compactMap { statement in
+            statement.rename.flatMap { names(of: $0.from).isDisjoint(with: dropped) ? nil : $0.from }
+        }
+        return dropped.union(renamed)
+    }
+
+    /// Returns the columns of a table that the file drops.
+    func droppedColumns(of table: SQLName) -> [SQLName] {
+        let names = names(of: table)
+        return statements.compactMap(\.droppedColumn).filter { names.contains($0.table) }.map(\.column)
+    }
+
     /// The tables that the file rebuilds.
     var rebuilds: [Rebuild] { statements.indices.compactMap(rebuild(at:)) }
 
@@ -89,6 +104,11 @@ struct ScriptOutline {
 
     /// True if a statement deletes the rows that a condition names.
     var deletesByCondition: Bool { statements.contains(where: \.deletesByCondition) }
+
+    /// Returns whether a statement deletes the rows of some tables that a condition names.
+    func deletesByCondition(from tables: Set<SQLName>) -> Bool {
+        statements.contains { $0.deletesByCondition(from: tables) }
+    }
 
     /// Returns the script without the statements that delete the rows of a condition; nil if there are none.
     func withoutDeletions() throws -> SQLScript? {
@@ -242,6 +262,10 @@ extension ScriptOutline.Statement {
 
     /// True if the statement deletes the rows that a condition names.
     var deletesByCondition: Bool { reducedTable != nil && !hasNoCondition }
+
+    func deletesByCondition(from tables: Set<SQLName>) -> Bool {
+        deletesByCondition && reducedTable.map(tables.contains) == true
+    }
 
     /// The table that the statement creates.
     var createdTable: SQLName? {
