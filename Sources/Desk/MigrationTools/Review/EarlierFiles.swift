@@ -78,12 +78,13 @@ struct EarlierFiles {
         let schema = looks[index - 1].schema
         let tables = schema.tables(concernedBy: [loss.table])
         var names = tables
+        let all = looks[index...].map(\.outline)
         let related = looks[index...].filter { look in
             guard !look.names.isDisjoint(with: names) else { return false }
             names.formUnion(look.outline.writtenTables)
             return true
         }.map(\.outline)
-        return [related, looks[index...].map(\.outline)].firstResult { files in
+        return (related.count < all.count ? [related, all] : [all]).firstResult { files in
             let outlines = files + [trial.outline]
             // What a file only names has to be there, and loses nothing.
             let named = outlines.reduce(into: tables) { $0.formUnion($1.names) }
@@ -99,7 +100,8 @@ struct EarlierFiles {
             defer { try? earlier.close() }
             let scripts = files.map(\.script) + trial.scripts
             // With rows in the tables that get the copies, as in one file; and without, where these are in the way.
-            return [schema.tables(concernedBy: changed), tables].firstResult { filled in
+            let filled = schema.tables(concernedBy: changed)
+            return (filled == tables ? [filled] : [filled, tables]).firstResult { filled in
                 try? losses(
                     loss,
                     in: trial.since(earlier, scripts, tables: schema.layouts(of: filled), for: loss))
@@ -166,7 +168,7 @@ private struct EarlierTable {
 }
 
 extension ScriptOutline {
-    /// The tables that the file makes or writes, by the names that they have in the end.
+    /// The names of the tables that the file makes, renames or writes.
     fileprivate var writtenTables: [SQLName] {
         statements.flatMap { [$0.createdTable, $0.rename?.to, $0.writtenTable].compactMap(\.self) }
     }
@@ -192,18 +194,14 @@ extension ScriptOutline {
             if dropsForGood(table) {
                 return LossTrial.Loss(table: table, count: count, rows: count)
             }
-            let columns = droppedColumns(of: table).map { ($0, count) }
-            guard !columns.isEmpty else { return nil }
-            return LossTrial.Loss(
-                table: table, count: count, columns: Dictionary(columns, uniquingKeysWith: { $1 }))
+            let loss = LossTrial.Loss(table: table, count: count, columns: droppedColumns(of: table))
+            return loss.isNothing ? nil : loss
         }
     }
 
     /// Returns whether the file drops a table without a rebuild: a table of its name in the end is another one.
     fileprivate func dropsForGood(_ table: SQLName) -> Bool {
-        let names = names(of: table)
-        return statements.contains { $0.dropped("TABLE").map(names.contains) == true }
-            && !rebuilds.contains { $0.table == table }
+        droppedTables.contains(table) && !rebuilds.contains { $0.table == table }
     }
 }
 

@@ -333,11 +333,8 @@ struct LossTrial {
                 dropped.contains(column) && !outline.namesInCondition(column)
                     && !known.contains { $0.table == table.name && $0.columns[column] != nil }
             }
-            guard !columns.isEmpty else { return nil }
-            let count = table.rows.count
-            return Loss(
-                table: table.name, count: count,
-                columns: Dictionary(columns.map { ($0, count) }, uniquingKeysWith: { $1 }))
+            let loss = Loss(table: table.name, count: table.rows.count, columns: columns)
+            return loss.isNothing ? nil : loss
         }
     }
 
@@ -510,6 +507,15 @@ struct LossTrial {
     }
 }
 
+extension LossTrial.Loss {
+    /// Creates the loss of the values of some columns, in every row.
+    init(table: SQLName, count: Int, columns: [SQLName]) {
+        self.init(
+            table: table, count: count,
+            columns: Dictionary(columns.map { ($0, count) }, uniquingKeysWith: { $1 }))
+    }
+}
+
 extension [LossTrial.Loss] {
     /// Returns the parts that are lost of rows that were there before an earlier file, too.
     func remainders(_ earlier: [LossTrial.Loss]) -> [LossTrial.Loss] {
@@ -576,8 +582,9 @@ private struct Kind {
         let tables = rows.tables.filter { table in
             !table.rows.isEmpty && found?.contains { $0.table == table.name } != false
         }
+        let dropped = trial.outline.droppedTables
         let kept = Dictionary(
-            tables.map { ($0.name, outcome.keeps($0, dropping: trial.outline.droppedTables)) },
+            tables.map { ($0.name, outcome.keeps($0, dropping: dropped)) },
             uniquingKeysWith: { $1 })
         guard tables.contains(where: { kept[$0.name]?.isAll == false }) else {
             (base, chance) = (outcome, [:])

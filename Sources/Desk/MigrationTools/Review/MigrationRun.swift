@@ -212,11 +212,11 @@ struct MigrationRun {
         let rows = trial
         var (facts, problems, failure) = facts(trial, small, outline, style)
         let refused = refusedRows(trial, small, outline, style, besides: problems)
-        let judged = tables.union(indexes)
+        let filled = tables.union(indexes)
         do {
             let trial = LossTrial(
                 database: database, migrator: migrator, version: version, outline: outline,
-                tables: judged, layouts: before.layouts(of: judged, comparedIn: outline),
+                tables: filled, layouts: before.layouts(of: filled, comparedIn: outline),
                 unconcerned: unconcerned,
                 // Swift that reads a value as another type ends the process.
                 kinds: style == .distinct ? [.natural] : GeneratedRows.Kind.suggested,
