@@ -13,7 +13,7 @@ class Run {
     var journal: Journal
     /// The work that the run has done.
     private(set) var tally: Tally
-    /// What is no longer pending, whoever has done it.
+    /// The steps that are no longer pending, whoever has done them.
     private(set) var ended: Set<LaunchPlan.StepKey> = []
     /// The places where a process may have died in a deferred step, which could not be written down.
     var unreachable: Set<PlaceID> = []

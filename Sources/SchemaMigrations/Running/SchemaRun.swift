@@ -250,7 +250,7 @@ final class SchemaRun {
     /// Only this method makes migrations permanent, apart from files that ask for no transaction.
     private func commit(_ group: MigrationGroup) throws {
         try db.setForeignKeys(group.foreignKeys)
-        // What is committed is reported, and what has failed is thrown, whatever happens to the other database.
+        // The outcome stands, even if the other database cannot be detached.
         defer { settings?.attached.detachOthers(db) }
         let (warnings, look) = try withLedger { ledger in
             let inspection = try Inspection(
