@@ -65,6 +65,27 @@ struct LossTests {
             }, "\(findings)")
     }
 
+    @Test(
+        "finds rows that agree in a part of their key, of which a GROUP BY keeps one",
+        arguments: [
+            "INSERT INTO n SELECT a, b, c FROM note GROUP BY a;",
+            "INSERT INTO n SELECT * FROM note WHERE rowid IN (SELECT min(rowid) FROM note GROUP BY a);",
+        ])
+    func grouped(copy: String) throws {
+        let table = "(a TEXT NOT NULL, b TEXT NOT NULL, c TEXT, PRIMARY KEY(a, b));"
+        func findings(_ copy: String) throws -> [String] {
+            try self.findings(
+                "CREATE TABLE n\(table) \(copy) DROP TABLE note; ALTER TABLE n RENAME TO note;",
+                after: "CREATE TABLE note\(table)")
+        }
+        #expect(
+            try findings(copy).contains {
+                $0.contains("Rebuilding table `note` loses rows, which `GROUP BY` leaves out")
+            })
+        let whole = try findings(copy.replacing("GROUP BY a", with: "GROUP BY a, b"))
+        #expect(!whole.contains { $0.contains("loses rows") }, "\(whole)")
+    }
+
     @Test("tries a table of which an index reads JSON")
     func indexedJSON() throws {
         let first = """

@@ -86,13 +86,14 @@ struct MigrationRun {
         }
     }
 
-    /// Returns a finding for each rebuilt table that loses rows by a conflict clause, because they agree in a part of their key.
+    /// Returns a finding for each rebuilt table that loses rows by a conflict clause or a `GROUP BY`, because they agree in a part of
+    /// their key.
     ///
     /// Rows that differ in every value, of which others are judged, lose none by it.
     private func merged(
         _ rows: RowFacts?, _ outline: ScriptOutline, besides losses: [LossTrial.Loss]
     ) -> [ReviewFinding] {
-        guard let rows, outline.hasConflictClause, !outline.deletesByCondition else { return [] }
+        guard let rows, let clause = outline.mergingClause, !outline.deletesByCondition else { return [] }
         return outline.rebuilds.compactMap { rebuild in
             guard let (count, kept) = rows.shrunkTables[rebuild.table],
                 !losses.contains(where: { $0.table == rebuild.table && $0.rows > 0 })
@@ -100,7 +101,7 @@ struct MigrationRun {
             return finding(
                 .lostRows, outline, rebuild.copies.first?.line,
                 """
-                Rebuilding table \(rebuild.table.text.quoted) loses rows, which a conflict clause leaves out: of \
+                Rebuilding table \(rebuild.table.text.quoted) loses rows, which \(clause) leaves out: of \
                 \(count.counting("generated row")), it keeps \(kept). \(ReviewRule.lostRows.remedy)
                 """)
         }
@@ -533,10 +534,14 @@ extension ReviewRule {
 }
 
 extension ScriptOutline {
-    /// True if a statement, or a table that the file creates, says what to do with rows whose key is taken.
-    fileprivate var hasConflictClause: Bool {
-        resolvesConflicts
+    /// What keeps one of several rows that agree in some columns; nil if the file has no such clause.
+    fileprivate var mergingClause: String? {
+        let hasConflictClause =
+            resolvesConflicts
             || statements.contains { $0.createdTable != nil && $0.tokens.contains { $0.isWord("CONFLICT") } }
+        if hasConflictClause { return "a conflict clause" }
+        let isGrouped = statements.contains { $0.copies && $0.tokens.contains { $0.isWord("GROUP") } }
+        return isGrouped ? "`GROUP BY`" : nil
     }
 
     /// Returns whether the file creates a table.
