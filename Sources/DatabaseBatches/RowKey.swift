@@ -85,8 +85,9 @@ enum KeyValue: Sendable {
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
         case .text(let text): "\(text)"
+        // SQLite takes the bytes of an argument for UTF-8, and those of a literal for what the database has.
         // The sign takes away the affinity of CAST, which would change what it is compared with (datatype3.html).
-        case .textBytes(let bytes): "+CAST(\(bytes) AS TEXT)"
+        case .textBytes(let bytes): SQL(sql: "+CAST(\(Self.hex(bytes)) AS TEXT)")
         case .blob(let bytes): "\(bytes)"
         }
     }

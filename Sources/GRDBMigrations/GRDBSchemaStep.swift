@@ -119,8 +119,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
 
     /// Lets GRDB apply the pending migrations, one after the other.
     private func migrate(from before: Set<String>, _ progress: Progress) throws {
-        // To erase a changed database, GRDB would compare its schema anew at each stop.
-        let stops = stops(after: before).suffix(migrator.eraseDatabaseOnSchemaChange ? 1 : .max)
+        let stops = stops(after: before)
         progress.totalUnitCount = Int64(max(1, stops.count))
         for stop in stops {
             if progress.isCancelled { throw CancellationError() }
@@ -131,7 +130,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
                 try migrator.migrate(database, upTo: target)
             } catch {
                 running.end(isDone: false)
-                throw try failure(error, upTo: target)
+                throw try failure(error, upTo: target, isCancelled: progress.isCancelled)
             }
             progress.setUserInfoObject(stop, forKey: .migrationName)
             running.end(isDone: true)
@@ -139,11 +138,11 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     }
 
     /// Returns an error of a migration as one that names it.
-    private func failure(_ error: any Error, upTo target: String) throws -> any Error {
+    private func failure(_ error: any Error, upTo target: String, isCancelled: Bool) throws -> any Error {
         // A suspended or busy database is no failure of the migration; a cancelled one has an error of its own.
-        guard Obstacle(error) == nil, !(error is CancellationError), !(error is MigrationPostponed) else {
-            return error
-        }
+        guard Obstacle(error) == nil, !(isCancelled && error is CancellationError),
+            !(error is MigrationPostponed)
+        else { return error }
         let applied = try applied()
         let all = migrator.migrations
         let pending = all.prefix { $0 != target } + [target]
@@ -178,14 +177,22 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     }
 
     func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] {
-        let rollingBack = schemaSteps.enumerated().filter {
-            ($1 as? GRDBSchemaStep)?.newerDatabases == .rollBack
-        }.map {
-            SchemaStepMistake(
-                index: $0.offset, problem: "asks GRDB's migrator to roll back, which it cannot",
-                remedy: "Pass newerDatabases: .refuse or .allow.")
+        func mistakes(
+            _ problem: String, remedy: String, where isMistaken: (GRDBSchemaStep) -> Bool
+        ) -> [SchemaStepMistake] {
+            schemaSteps.enumerated().filter { ($1 as? GRDBSchemaStep).map(isMistaken) == true }.map {
+                SchemaStepMistake(index: $0.offset, problem: problem, remedy: remedy)
+            }
         }
-        return rollingBack
+        // GRDB takes a table that no migration makes, such as the manager's, for another schema.
+        return mistakes(
+            "asks GRDB's migrator to roll back, which it cannot",
+            remedy: "Pass newerDatabases: .refuse or .allow."
+        ) { $0.newerDatabases == .rollBack }
+            + mistakes(
+                "lets GRDB's migrator erase the database, with the manager's record",
+                remedy: "Leave eraseDatabaseOnSchemaChange off."
+            ) { $0.migrator.eraseDatabaseOnSchemaChange }
             + SchemaStepMistake.all(
                 in: schemaSteps.map { schemaStep in
                     (schemaStep as? GRDBSchemaStep).map { (set: $0.migrator.migrations, target: $0.target) }

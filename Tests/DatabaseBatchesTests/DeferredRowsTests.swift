@@ -67,6 +67,12 @@ struct DeferredRowsTests {
                 table: "photo(id TEXT PRIMARY KEY NOT NULL, hash)",
                 rows: "INSERT INTO photo(id) SELECT char(0x6161 + i, 0x1F600 + i) FROM n",
                 setUp: "PRAGMA encoding = 'UTF-16le';"),
+            Rows(
+                testDescription: "texts in UTF-16 with a NUL, or half a character",
+                table: "photo(id TEXT PRIMARY KEY NOT NULL, hash)",
+                rows:
+                    "INSERT INTO photo(id) SELECT char(0x6161 + i, CASE i % 2 WHEN 0 THEN 0 ELSE 0xD801 END) FROM n",
+                setUp: "PRAGMA encoding = 'UTF-16be';"),
         ]
     }
 

@@ -186,6 +186,62 @@ struct SalvageTests {
         #expect(!report.isComplete)
     }
 
+    @Test(
+        "gets back texts that are no UTF-8, or have NULs, beside blobs of zeros", arguments: [2_000, 20_000])
+    func zeroBlobs(size: Int) throws {
+        let schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE photo(id INTEGER PRIMARY KEY, name TEXT, data BLOB);
+                CREATE TABLE other(id INTEGER PRIMARY KEY, t TEXT);
+                """)
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            INSERT INTO photo(name, data) VALUES (CAST(x'436166e9' AS TEXT), zeroblob(\(size))),
+                (CAST(x'6100000000' AS TEXT), x'01'), ('plain', zeroblob(\(size))), (CAST(x'e9' AS TEXT), x'');
+            INSERT INTO other(t) VALUES ('x');
+            """)
+        func rows(_ queue: DatabaseQueue) throws -> [Row] {
+            try queue.read { try Row.fetchAll($0, sql: "SELECT id, hex(name), hex(data) FROM photo") }
+        }
+        let expected = try rows(queue)
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        try pages.erase(try pages.root("other"))
+        let report = try file.salvage(into: schema)
+        #expect(report.tables.first { $0.name == "photo" }?.unreadable == 0)
+        let salvaged = try DatabaseQueue(path: path)
+        #expect(try rows(salvaged) == expected)
+    }
+
+    @Test("stays as it is if its rows may be of any table, and is not called encrypted")
+    func unknownTables() throws {
+        let schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT NOT NULL);
+                CREATE TABLE folder(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+                """)
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+            INSERT INTO note(title) SELECT 'note ' || i FROM n;
+            INSERT INTO folder(name) SELECT 'folder ' || title FROM note;
+            """)
+        try queue.close()
+        try change { $0.replaceSubrange(100..<4_096, with: Data(count: 3_996)) }
+        let before = try folder.contents(besides: "migrations")
+        let error = try #require(throws: MigrationError.self) { try file.salvage(into: schema) }
+        #expect(
+            error.description == """
+                app.sqlite: holds rows that can be read (4000), and nothing says which tables they are of. Restore a \
+                backup. Nothing was changed.
+                """)
+        #expect(try folder.contents(besides: "migrations") == before)
+    }
+
     @Test("is not taken for one when it is intact, empty or encrypted")
     func refusals() throws {
         func message() throws -> String {

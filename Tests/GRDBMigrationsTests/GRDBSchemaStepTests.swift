@@ -380,6 +380,35 @@ struct GRDBSchemaStepTests {
                 newerDatabases: .refuse or .allow.
                 """)
     }
+
+    @Test("cannot erase the database, which is a mistake in the registration")
+    func erasing() throws {
+        var erasing = migrator()
+        erasing.eraseDatabaseOnSchemaChange = true
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion(
+            "2.0", migrate: erasing, in: database, fileID: "App/Migrations.swift", line: 3)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .misuse)
+        #expect(
+            error.description == """
+                Library: schema step 2.0 lets GRDB's migrator erase the database, with the manager's record \
+                (Migrations.swift:3). Leave eraseDatabaseOnSchemaChange off.
+                """)
+    }
+
+    @Test(
+        "names the migration that throws an error of a cancelled task, though nobody has cancelled the launch"
+    )
+    func ownCancellation() throws {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("timeout") { _ in throw CancellationError() }
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", migrate: migrator, in: database)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.code == .stepFailed)
+        #expect((error.underlyingError as? MigrationError)?.migration == "timeout")
+    }
 }
 
 @Suite("A database opened by its path", .timed)

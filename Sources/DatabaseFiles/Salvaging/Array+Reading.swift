@@ -44,12 +44,11 @@ extension [UInt8] {
         return nil
     }
 
-    /// Returns true if a sector of a disk is lost that has a part of some bytes of a page: nothing but zeros is in it.
-    func hasSectorOfZeros(in range: Range<Int>) -> Bool {
-        stride(from: range.lowerBound & ~511, to: Swift.min(range.upperBound, count - 511), by: 512).contains
-        {
+    /// Returns the sectors of a disk that have a part of some bytes of a page, and nothing but zeros: they may be lost.
+    func sectorsOfZeros(in range: Range<Int>) -> [Range<Int>] {
+        stride(from: range.lowerBound & ~511, to: Swift.min(range.upperBound, count - 511), by: 512).filter {
             // Most sectors begin with something else.
             self[$0] == 0 && self[$0 + 511] == 0 && self[$0..<$0 + 512].allSatisfy { $0 == 0 }
-        }
+        }.map { $0..<$0 + 512 }
     }
 }

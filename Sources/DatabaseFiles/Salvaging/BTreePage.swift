@@ -46,6 +46,8 @@ struct BTreePage {
     let isWhole: Bool
     /// True if nothing shows that the page is damaged: then its values are what SQLite reads in it, whatever they are.
     let isHealthy: Bool
+    /// The sectors of nothing but zeros, which may be lost.
+    let zeros: [Range<Int>]
 
     /// The place behind the last cell or free block.
     var contentEnd: Int { content.upperBound }
@@ -100,7 +102,8 @@ struct BTreePage {
         (self.cells, brokenCells) = (cells, isCountTooLow ? 1 : broken)
         self.content = min(contentStart, end)..<end
         // Where the file was cut off, what is left is as it was.
-        isHealthy = (isWhole || bytes.count < usableSize) && !bytes.hasSectorOfZeros(in: self.content)
+        isHealthy = isWhole || bytes.count < usableSize
+        zeros = bytes.sectorsOfZeros(in: self.content)
     }
 
     /// Reads the places of the page that were in use once; as many as can be read.
@@ -179,14 +182,21 @@ extension PageSource {
     func record(of cell: BTreePage.Cell, in page: BTreePage, _ chain: inout [Int]) throws -> SavedRecord? {
         chain.removeAll(keepingCapacity: true)
         guard let first = cell.overflow else {
-            return SavedRecord(page.bytes, in: cell.local, encoding: encoding, isTrusted: page.isHealthy)
+            return SavedRecord(
+                page.bytes, in: cell.local, encoding: encoding, isTrusted: page.isHealthy, zeros: page.zeros)
                 ?? recordUpToNext(cell, in: page)
         }
         guard cell.size / pageSize <= pageCount,
             let bytes = try overflow(from: first, after: page.bytes[cell.local], count: cell.size, &chain)
         else { return nil }
-        let isHealthy = try page.isHealthy && !hasSectorOfZeros(chain, count: cell.size - cell.local.count)
-        return SavedRecord(bytes, in: 0..<bytes.count, encoding: encoding, isTrusted: isHealthy)
+        let start = cell.local.lowerBound
+        let zeros =
+            page.zeros.map { $0.clamped(to: cell.local) }.map {
+                $0.lowerBound - start..<$0.upperBound - start
+            }
+            + (try sectorsOfZeros(in: chain, from: cell.local.count, to: cell.size))
+        return SavedRecord(
+            bytes, in: 0..<bytes.count, encoding: encoding, isTrusted: page.isHealthy, zeros: zeros)
     }
 
     /// Returns the record of a cell whose size is damaged: one that, by its header, ends where something else begins.

@@ -63,8 +63,15 @@ extension DatabaseFile {
         return (damaged, version, schema)
     }
 
-    func nothingToRead(_ place: URL) -> MigrationError {
-        refusal(
+    /// - Parameter unassigned: the number of rows that can be read, and may be of any table.
+    func nothingToRead(_ place: URL, unassigned: Int = 0) -> MigrationError {
+        guard unassigned == 0 else {
+            return refusal(
+                .databaseFailed, place,
+                "holds rows that can be read (\(unassigned)), and nothing says which tables they are of",
+                "Restore a backup.")
+        }
+        return refusal(
             .databaseFailed, place, "holds no row that can be read: it is encrypted, or was overwritten",
             "If it is encrypted, pass its passphrase; if not, restore a backup.")
     }

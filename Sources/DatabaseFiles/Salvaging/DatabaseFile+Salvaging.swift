@@ -95,7 +95,9 @@ extension DatabaseFile {
                 // Closing the file takes SQLite's locks away (howtocorrupt.html, 2.2), which guard it against nobody.
                 try DurableFile(at: new).syncContents()
             }
-            guard report.saved > 0 || !report.mayHaveHadRows else { throw nothingToRead(place) }
+            guard report.saved > 0 || !report.mayHaveHadRows else {
+                throw nothingToRead(place, unassigned: report.unassigned)
+            }
             try DurableFile(at: new).syncName()
             try interrupter.check()
             let aside = try replace(place, by: new)

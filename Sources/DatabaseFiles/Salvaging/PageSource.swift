@@ -97,14 +97,21 @@ final class PageSource {
         return next == 0 ? bytes : nil
     }
 
-    /// Returns true if a sector is lost in one of the pages of a chain.
+    /// Returns the sectors of nothing but zeros in the pages of a chain, by their places in the record.
     ///
-    /// - Parameter count: the number of bytes in the chain.
-    func hasSectorOfZeros(_ chain: [Int], count: Int) throws -> Bool {
-        var rest = count
-        return try chain.contains { number in
-            defer { rest -= usableSize - 4 }
-            return try page(number)?.hasSectorOfZeros(in: 0..<4 + min(rest, usableSize - 4)) ?? true
+    /// - Parameters:
+    ///   - start: the number of the record's bytes before the chain.
+    ///   - end: the number of all of them.
+    func sectorsOfZeros(in chain: [Int], from start: Int, to end: Int) throws -> [Range<Int>] {
+        var first = start
+        return try chain.flatMap { number in
+            defer { first += usableSize - 4 }
+            let used = 0..<4 + min(end - first, usableSize - 4)
+            // The first four bytes name the next page.
+            return try (page(number)?.sectorsOfZeros(in: used) ?? [used]).map { sector in
+                first + max(sector.lowerBound - 4, 0)..<first
+                    + max(min(sector.upperBound, used.upperBound) - 4, 0)
+            }
         }
     }
 }

@@ -14,18 +14,24 @@ struct SavedRecord {
     private(set) var values: [Value] = []
     private let end: Int
     private let isTrusted: Bool
+    private let zeros: [Range<Int>]
 
     /// Reads a record.
     ///
     /// - Parameters:
     ///   - range: the record's bytes.
-    ///   - isTrusted: true if nothing is wrong with the page that it is in. Then a text may be anything, as for SQLite.
+    ///   - isTrusted: true if nothing is wrong with the page that it is in. Then a text may be anything, as for SQLite, outside
+    ///     sectors that may be lost.
+    ///   - zeros: those sectors. A blob may have had its zeros.
     /// - Returns: nil unless it has exactly the length that its header gives, and every text looks like one: what apps write
     ///   nearly always does, and a header in which a bit has flipped hardly ever.
-    init?(_ bytes: [UInt8], in range: Range<Int>, encoding: Int, isTrusted: Bool) {
+    init?(
+        _ bytes: [UInt8], in range: Range<Int>, encoding: Int, isTrusted: Bool, zeros: [Range<Int>] = []
+    ) {
         self.bytes = bytes
         self.encoding = encoding
         self.isTrusted = isTrusted
+        self.zeros = zeros
         end = range.upperBound
         var offset = range.lowerBound
         guard let length = bytes.varint(&offset, before: end), length <= Int64(range.count) else {
@@ -68,7 +74,8 @@ struct SavedRecord {
             let range = place..<place + Int(count)
             place = range.upperBound
             if type % 2 == 0 { return .blob(range) }
-            return isTrusted || isText(range) ? .text(range) : nil
+            let isSound = isTrusted && !zeros.contains { $0.overlaps(range) }
+            return isSound || isText(range) ? .text(range) : nil
         default: return nil
         }
     }

@@ -86,9 +86,10 @@ public struct MigrationExport: Sendable {
 
     /// Writes the files.
     ///
-    /// - Parameter folder: the folder, which is created if it does not exist.
+    /// - Parameter folder: the folder, which is created if it does not exist, unless every migration stays in Swift.
     /// - Throws: an error of the file system; for instance, if a file exists already.
     public func write(to folder: URL) throws {
+        guard !fileNames.isEmpty else { return }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for migration in migrations {
             guard let text = migration.text else { continue }
@@ -132,8 +133,7 @@ extension MigrationExport: CustomStringConvertible {
             import SchemaMigrations
 
             let schema = try SchemaMigrator(
-                directory: folder,
-            \(code)    adopting: .grdbMigrations(
+            \(fileNames.isEmpty ? "" : "    directory: folder,\n")\(code)    adopting: .grdbMigrations(
                     means: [
             \(means.joined())        ]\(merging.isEmpty ? "" : ",\n        merging: [\n\(merging.joined())        ]")\
             \(removed.isEmpty ? "" : ",\n        ignoring: [\(ignoring)]")))

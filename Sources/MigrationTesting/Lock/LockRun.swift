@@ -13,6 +13,10 @@ struct LockRun {
     let title: String
     /// True if the migration is a file, whose statements tell all that it does.
     let isFile: Bool
+    /// How foreign keys are handled while it runs; nil if the app does not enforce them.
+    let foreignKeys: ForeignKeys?
+    /// The identifiers that it takes the place of.
+    let merged: [String]
     let statements: Statements
     /// The statements of a run over generated rows; none if the migration fails over them.
     let overRows: Statements
@@ -39,6 +43,7 @@ struct LockRun {
             return LockRun(
                 title: isNamedAlone ? "\(title.version) \(title.title)" : title.title,
                 isFile: trace.script != nil,
+                foreignKeys: configuration.foreignKeysEnabled ? trace.foreignKeys : nil, merged: trace.merged,
                 statements: Statements(trace, over: before.names),
                 // Rows that a migration refuses say nothing about it.
                 overRows: filled.error == nil ? Statements(filled, over: before.names) : Statements(),

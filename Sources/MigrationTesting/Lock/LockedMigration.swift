@@ -11,6 +11,8 @@ struct LockedMigration: Equatable {
     /// A line for each statement, one for each object of the schema that it created, changed or dropped, and the effects
     /// on rows that Swift reads.
     let lines: [LockLine]
+    /// The identifiers that it takes the place of; none in a file.
+    var merged: [String] = []
 
     /// Runs migrations on a new database, twice, and describes what each of them does.
     static func all(of source: some MigrationSource, _ configuration: Configuration) throws
@@ -23,7 +25,8 @@ struct LockedMigration: Equatable {
         )
         let rows = try LockedRows.all(of: source, configuration, first)
         return zip(zip(first, second), rows).map { runs, rows in
-            LockedMigration(title: runs.0.title, lines: lines(runs.0, runs.1, rows, stable))
+            LockedMigration(
+                title: runs.0.title, lines: lines(runs.0, runs.1, rows, stable), merged: runs.0.merged)
         }
     }
 
@@ -42,8 +45,22 @@ struct LockedMigration: Equatable {
         let (changes, changesOverRows) = lines(\.changes)
         let (reads, readsOverRows) = lines(\.reads)
         let statements = changes + changesOverRows.map { "over rows: \($0)" }
-        return (statements + (reads + readsOverRows).map { "reads: \($0)" } + one.schema + rows)
-            .map(LockLine.init)
+        let all = statements + (reads + readsOverRows).map { "reads: \($0)" } + one.schema + rows
+        return (settings(of: one) + all).map(LockLine.init)
+    }
+
+    /// Returns lines about what no statement of the migration shows.
+    private static func settings(of run: LockRun) -> [String] {
+        var lines: [String] = []
+        if let foreignKeys = run.foreignKeys, foreignKeys != .deferred {
+            lines.append("foreign keys: \(foreignKeys)")
+        }
+        if !run.merged.isEmpty {
+            let merged = run.merged.map { StoredValue($0.databaseValue).sql }.joined(separator: ", ")
+            lines.append("merges: \(NormalSQL(merged).text)")
+            lines.append("unprotected: what it does in a database that has had any of these")
+        }
+        return lines
     }
 
     // MARK: Text

@@ -22,6 +22,8 @@ import SchemaMigrations
 /// arguments. If Swift reads rows, the file has what is read (`reads:`), and a digest of each table that the migration
 /// changes over generated rows (`leaves:`), among them rows with the values that the migration names.
 ///
+/// Other lines say how foreign keys are handled (unless they are checked in the end, as by default), and what GRDB's `merging:` merges.
+///
 /// A line `unprotected:` says which edits go unnoticed, such as those of an `if` that no generated row satisfies: test
 /// these with rows of your own. It does not mark an `if` that asks whether there is a table or a column.
 public struct MigrationLock: Sendable {
@@ -56,7 +58,8 @@ public struct MigrationLock: Sendable {
     public func record(_ source: some MigrationSource, writing recording: Recording = .additions) throws {
         let now = try LockedMigration.all(of: source, configuration)
         if case .additions = recording {
-            try check(LockDifference.all(from: locked() ?? [], to: now).filter(\.isOfShipped), in: source)
+            try check(
+                LockDifference.all(from: locked() ?? [], to: now).filter(\.isOfShipped), of: now, in: source)
         }
         try Data(LockedMigration.text(of: now).utf8).write(to: url, options: .atomic)
     }
@@ -72,8 +75,8 @@ public struct MigrationLock: Sendable {
                 .misuse, at: .file(url.lastPathComponent), "there is no such file",
                 remedy: "Write it with MigrationLock.record(_:), and commit it.")
         }
-        try check(
-            LockDifference.all(from: locked, to: LockedMigration.all(of: source, configuration)), in: source)
+        let now = try LockedMigration.all(of: source, configuration)
+        try check(LockDifference.all(from: locked, to: now), of: now, in: source)
     }
 
     private func locked() throws -> [LockedMigration]? {
@@ -90,14 +93,18 @@ public struct MigrationLock: Sendable {
         return migrations
     }
 
-    private func check(_ differences: [LockDifference], in source: some MigrationSource) throws {
+    private func check(
+        _ differences: [LockDifference], of now: [LockedMigration], in source: some MigrationSource
+    ) throws {
         guard !differences.isEmpty else { return }
         let remedy =
             if !differences.contains(where: \.isOfShipped) {
                 "Record new migrations with MigrationLock.record(_:), and commit the file."
-            } else if let baseline = try baseline(for: differences, in: source) {
+            } else if let merger = try baseline(for: differences, in: source)
+                ?? merger(for: differences, in: now)
+            {
                 """
-                \(baseline) stands for what was removed: call MigrationLock.record(_:writing:) with .everything, and commit \
+                \(merger) stands for what was removed: call MigrationLock.record(_:writing:) with .everything, and commit \
                 the file.
                 """
             } else {
@@ -128,5 +135,22 @@ public struct MigrationLock: Sendable {
             }
         }
         return isSquash ? first.title : nil
+    }
+
+    /// Returns the identifier of the migration into which GRDB's `merging:` has merged others; nil if shipped ones differ in another way.
+    private func merger(for differences: [LockDifference], in now: [LockedMigration]) -> String? {
+        let mergers = now.filter { migration in
+            differences.contains { difference in
+                if case .removed(let title) = difference { migration.merged.contains(title) } else { false }
+            }
+        }
+        let isMerge = differences.filter(\.isOfShipped).allSatisfy { difference in
+            switch difference {
+            case .removed(let title): mergers.contains { $0.merged.contains(title) }
+            case .moved(let title): mergers.contains { $0.title == title }
+            default: false
+            }
+        }
+        return isMerge && mergers.count == 1 ? mergers[0].title : nil
     }
 }

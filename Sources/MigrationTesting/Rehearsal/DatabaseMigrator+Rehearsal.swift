@@ -53,18 +53,20 @@ extension GRDBRunner {
         for title in pending.compactMap(title) where try copy.read(standing).pending.contains(title.version) {
             if progress?.isCancelled == true { throw CancellationError() }
             let start = ContinuousClock().now
+            var applied = [title.version]
             if title.version < (try copy.read(standing).current ?? 0) {
                 // Out of order: GRDB runs all that are missing before the last one that the database has had.
-                _ = try run(copy, upTo: title.version)
+                applied = try run(copy, upTo: title.version).applied
             } else {
                 let trace = try trace(title, in: copy)
                 if let error = trace.error { throw error }
                 scripts += trace.script(of: title).map { [$0] } ?? []
             }
-            steps.append(
-                Rehearsal.Step(
-                    version: title.version, name: title.name, duration: ContinuousClock().now - start))
-            progress?.completedUnitCount += 1
+            let duration = (ContinuousClock().now - start) / max(1, applied.count)
+            steps += applied.compactMap(self.title).map {
+                Rehearsal.Step(version: $0.version, name: $0.name, duration: duration)
+            }
+            progress?.completedUnitCount += Int64(applied.count)
         }
         return RehearsedRun(steps: steps, scripts: scripts)
     }

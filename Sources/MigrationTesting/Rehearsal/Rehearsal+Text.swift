@@ -6,9 +6,9 @@ extension Rehearsal {
 
     /// The losses that a test should reject, one sentence each.
     ///
-    /// A loss is a table that lost rows, a column in which values became null or refer to other rows, or that is gone, a foreign
-    /// key that more rows violate than before, or an `AUTOINCREMENT` sequence that went back. A column is not lost if another one
-    /// got its values, or if a new column of its table has a value in each of its rows.
+    /// A loss is a table that lost rows, whatever new ones it got, a column in which values became null or refer to other rows, or
+    /// that is gone, a foreign key that more rows violate than before, or an `AUTOINCREMENT` sequence that went back. A column is not
+    /// lost if another one got its values, or if a new column of its table has a value in each of its rows.
     ///
     /// ```swift
     /// let rehearsal = try schema.rehearse(path: "library.sqlite")
@@ -16,10 +16,13 @@ extension Rehearsal {
     /// ```
     public var losses: [String] {
         let fewer = rows.compactMap { row -> String? in
-            guard let before = row.before, before > row.after ?? 0 else { return nil }
-            return row.after.map {
-                "table \(row.table.quoted) has \($0.counting("row")), and had \(before)"
-            } ?? "table \(row.table.quoted) is gone, and had \(before.counting("row"))"
+            guard let before = row.before, before > row.after ?? 0 || row.gone > 0 else { return nil }
+            guard let after = row.after else {
+                return "table \(row.table.quoted) is gone, and had \(before.counting("row"))"
+            }
+            let gone =
+                row.gone > before - after ? ", of which \(row.gone) \(row.gone == 1 ? "is" : "are") gone" : ""
+            return "table \(row.table.quoted) has \(after.counting("row")), and had \(before)\(gone)"
         }
         let orphans = violations.filter { $0.after > $0.before }.map {
             """

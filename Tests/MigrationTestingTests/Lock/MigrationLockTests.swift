@@ -215,6 +215,64 @@ struct MigrationLockTests {
         try lock.verify(schema(files))
     }
 
+    @Test("says how to record migrations that GRDB merges, and finds an edit of what is merged")
+    func merging() throws {
+        func migrator(_ merged: Set<String>?, among others: [String] = []) -> DatabaseMigrator {
+            var migrator = DatabaseMigrator()
+            for name in others {
+                migrator.registerMigration(name) { try $0.execute(sql: "CREATE TABLE \(name)(x)") }
+            }
+            guard let merged else { return migrator }
+            migrator.registerMigration("cd", merging: merged) { db, _ in
+                try db.execute(sql: "CREATE TABLE IF NOT EXISTS c(x); CREATE TABLE IF NOT EXISTS d(x)")
+            }
+            return migrator
+        }
+        try lock.record(migrator(nil, among: ["c", "d"]))
+        let merger = migrator(["c", "d"])
+        let error = try #require(throws: MigrationError.self) { try lock.verify(merger) }
+        #expect(
+            error.remedy == """
+                cd stands for what was removed: call MigrationLock.record(_:writing:) with .everything, and commit the file.
+                """)
+        let other = try #require(throws: MigrationError.self) { try lock.verify(migrator(["c"])) }
+        #expect(other.remedy.hasPrefix("Undo that"))
+        try lock.record(merger, writing: .everything)
+        let text = try String(contentsOf: lock.url, encoding: .utf8)
+        #expect(
+            text.contains(
+                "  merges: 'c', 'd'\n  unprotected: what it does in a database that has had any of these\n"))
+        try lock.verify(merger)
+        let edit = try #require(throws: MigrationError.self) { try lock.verify(migrator(["c"])) }
+        #expect(edit.description.contains("\n  was: merges: 'c', 'd'\n"))
+    }
+
+    @Test("has how foreign keys are handled, where the app enforces them")
+    func foreignKeys() throws {
+        func migrator(
+            _ checks: DatabaseMigrator.ForeignKeyChecks, in empty: DatabaseMigrator = DatabaseMigrator()
+        ) -> DatabaseMigrator {
+            var migrator = empty
+            migrator.registerMigration("make", foreignKeyChecks: checks) {
+                try $0.execute(sql: "CREATE TABLE a(x)")
+            }
+            return migrator
+        }
+        try lock.record(migrator(.deferred))
+        #expect(try !String(contentsOf: lock.url, encoding: .utf8).contains("foreign keys:"))
+        let error = try #require(throws: MigrationError.self) { try lock.verify(migrator(.immediate)) }
+        #expect(error.description.contains("\n  now: foreign keys: immediate"))
+        let unchecked = try #require(throws: MigrationError.self) {
+            try lock.verify(
+                migrator(.deferred, in: DatabaseMigrator().disablingDeferredForeignKeyChecks()))
+        }
+        #expect(unchecked.description.contains("\n  now: foreign keys: unchecked"))
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let other = MigrationLock(at: lock.url, configuration: configuration)
+        try other.verify(migrator(.immediate))
+    }
+
     @Test("shows the difference")
     func difference() throws {
         try lock.record(migrator(Self.shipped))

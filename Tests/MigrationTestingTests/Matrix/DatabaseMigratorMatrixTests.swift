@@ -142,6 +142,23 @@ struct DatabaseMigratorMatrixTests {
         #expect(report.upgrades.map(\.rows) == [20])
     }
 
+    @Test("has a dry run that counts every migration which is out of order")
+    func outOfOrderRehearsal() throws {
+        func migrator(_ names: String...) -> DatabaseMigrator {
+            var migrator = DatabaseMigrator()
+            for name in names {
+                migrator.registerMigration(name) { try $0.execute(sql: "CREATE TABLE \(name)(x)") }
+            }
+            return migrator
+        }
+        let queue = try DatabaseQueue()
+        try migrator("a").migrate(queue)
+        let progress = Progress(totalUnitCount: 0)
+        let rehearsal = try migrator("late1", "late2", "a", "b").rehearse(queue, progress: progress)
+        #expect(rehearsal.steps.map(\.name) == ["late1", "late2", "b"])
+        #expect(progress.completedUnitCount == 3 && progress.totalUnitCount == 3)
+    }
+
     @Test("has a dry run on a copy, and changes nothing")
     func rehearsal() throws {
         let queue = try DatabaseQueue()

@@ -79,6 +79,23 @@ struct MigrationExportTests {
                 """)
     }
 
+    @Test("names no folder, and makes none, if every migration stays in Swift")
+    func onlyCode() throws {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("count") { db in
+            try db.execute(sql: "CREATE TABLE a(x)")
+            if try Int.fetchOne(db, sql: "SELECT count(*) FROM a") == 1 {
+                try db.execute(sql: "DELETE FROM a")
+            }
+        }
+        let export = try MigrationExport(of: migrator, startingAt: 1)
+        #expect(export.fileNames == [])
+        #expect(export.description.contains("SchemaMigrator(\n    migrations: ["))
+        let folder = try TemporaryFolder()
+        try export.write(to: folder.file("Migrations"))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("Migrations").path))
+    }
+
     @Test("prints what stays in Swift with the reason, and maps merged and removed identifiers")
     func code() throws {
         var migrator = Self.migrator { db in

@@ -230,6 +230,24 @@ struct FileRehearsalTests {
         #expect(lines.contains(line), "\(lines)")
     }
 
+    @Test(
+        "reports rows that are gone as a loss, whatever came in their place",
+        arguments: [
+            (
+                "DELETE FROM book WHERE id = 1; INSERT INTO book(id) VALUES (10), (11);",
+                ["table `book` has 3 rows, and had 2, of which 1 is gone"]
+            ),
+            (
+                "DELETE FROM book; INSERT INTO book(id) VALUES (3);",
+                ["table `book` has 1 row, and had 2, of which 2 are gone"]
+            ),
+            ("UPDATE book SET id = id + 10; INSERT INTO book(id) VALUES (30);", []),
+            ("UPDATE note SET text = upper(text) || '!';", []),
+        ])
+    func exchangedRowsAreLosses(sql: String, losses: [String]) throws {
+        #expect(try rehearsal(sql).losses == losses)
+    }
+
     @Test("counts the changed texts of a full-text table that keeps its own", arguments: ["fts4", "fts5"])
     func fullText(module: String) throws {
         let table = "CREATE VIRTUAL TABLE text USING \(module)(title, body);"

@@ -45,7 +45,7 @@ extension ScriptOutline {
 extension Error {
     /// Returns the error of one of GRDB's migrations, which names the migration, and quotes no row.
     func failure(of migration: String, line: Int? = nil) -> any Error {
-        if self is CancellationError || self is MigrationError { return self }
+        if self is MigrationError { return self }
         let cause = self as? DatabaseError
         let isForeignKey = cause?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY
         var failure = MigrationError(
