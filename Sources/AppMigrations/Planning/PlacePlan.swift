@@ -98,10 +98,11 @@ extension LaunchPlan {
         private func checkSupport(_ request: LaunchRequest) throws {
             guard let oldest = request.oldestSupported, let from = launch.upgradedVersion else { return }
             // A lower version of the app that was launched for a while has not made the data older. Nor is it as old as the
-            // earliest version that was launched here, if that is all that is known.
+            // earliest version that was launched here before the manager, if that is all that is known.
             var versions = [from, record?.completed, record?.start]
             if record?.completed == nil, state.record != nil || named == nil {
-                versions += state.seen(in: request.line).map(\.version).filter { $0 < request.current }
+                let first = record?.began ?? request.current
+                versions += state.seen(in: request.line).map(\.version).filter { $0 < first }
             }
             // Where nothing has ever counted versions, there is none to be too old.
             // A pre-release has run the steps of its release.
@@ -130,6 +131,15 @@ extension LaunchPlan.PlacePlan {
     func hasConditions(about other: MigrationStep) -> Bool {
         steps.closures.contains {
             $0.hasCondition && !$0.isDeferred && $0.mayAsk(about: other) && record?.isDone($0.id) == true
+        }
+    }
+
+    /// True if steps with conditions count as done in this launch of which the place says nothing: nobody has asked whether they are
+    /// needed again.
+    var hasNewConditions: Bool {
+        guard let record, launch != .freshInstall else { return false }
+        return steps.closures.contains {
+            $0.hasCondition && record.isDone($0.id) && !steps.isDone($0, state)
         }
     }
 

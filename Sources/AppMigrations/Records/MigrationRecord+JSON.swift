@@ -21,6 +21,7 @@ extension MigrationRecord {
             }
         }
         freshBuild = try field.textIfPresent("fresh")
+        began = try field.versionIfPresent("began")
         isInOldInstall = try field.isTrue("inOldInstall")
         completed = try field.versionIfPresent("completed")
         highest = try field.versionIfPresent("highest")
@@ -39,6 +40,7 @@ extension MigrationRecord {
         }
         fields["open"] = openFields(replacing: old["open"])
         fields["fresh"] = freshBuild.map(JSONValue.string)
+        fields["began"] = began?.json
         fields["inOldInstall"] = isInOldInstall ? .bool(true) : nil
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json

@@ -12,6 +12,9 @@ package struct MigrationRecord: Sendable, Equatable {
     /// The build of the app in which the record began on a new install, until its launch is complete.
     package var freshBuild: String?
 
+    /// The app version whose launch the record began with, until a launch is complete; nil in a record of an older build.
+    package var began: AppVersion?
+
     /// True in a database that was new when the install was not: it says nothing of what else the install had.
     package var isInOldInstall = false
 
@@ -146,6 +149,7 @@ extension MigrationRecord {
 
     /// Changes the record to that with which a launch begins its work.
     mutating func begin(_ launch: Launch, current: AppVersion) {
+        if completed == nil, highest == nil { began = current }
         if case .downgrade(let higher) = launch {
             raiseHighest(to: higher)
             downgradedTo = current
@@ -159,7 +163,7 @@ extension MigrationRecord {
     mutating func finish(_ launch: Launch, current: AppVersion) {
         if launch.isDowngrade { return }
         completed = current
-        (freshBuild, downgradedTo) = (nil, nil)
+        (freshBuild, began, downgradedTo) = (nil, nil, nil)
         for (id, state) in work {
             let isApplied = if case .open(let open) = state { open == .applied } else { false }
             // The closures for a version change run again when the version changes again.

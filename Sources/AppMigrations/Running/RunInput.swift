@@ -50,11 +50,21 @@ final class RunInput: Sendable {
         before next: LaunchPlan.PendingStep? = nil,
         orNote note: (MigrationError) throws -> Void = { throw $0 }
     ) throws -> LaunchPlan {
-        try LaunchPlan(
-            request,
-            registration.asking(
-                states, before: next.map { ($0.step, $0.place) }, { try caller.isNeeded($0) }, orNote: note),
-            of: registration.due, deadlines: registration.deadlines, answer: &answer,
-            asking: caller.adoption)
+        func asking(_ states: [PlaceState]) throws -> [PlaceState] {
+            try registration.asking(
+                states, before: next.map { ($0.step, $0.place) }, { try caller.isNeeded($0) }, orNote: note)
+        }
+        func plan(_ states: [PlaceState]) throws -> LaunchPlan {
+            try LaunchPlan(
+                request, states, of: registration.due, deadlines: registration.deadlines, answer: &answer,
+                asking: caller.adoption)
+        }
+        let found = try plan(asking(states))
+        guard registration.hasConditions, found.places.contains(where: \.hasNewConditions) else {
+            return found
+        }
+        // A record that begins, or that steps come to, says which of them count as done.
+        let begun = try asking(found.places.map { $0.record.map($0.state.with) ?? $0.state })
+        return try plan(zip(found.places, begun).map { $0.state.needing($0.state.needed.union($1.needed)) })
     }
 }

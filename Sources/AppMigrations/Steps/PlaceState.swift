@@ -100,10 +100,8 @@ package final class PlaceState: Sendable {
     }
 
     /// Returns the state of a place in which settled work is needed again.
-    func needing(_ steps: [MigrationStep]) -> PlaceState {
-        steps.isEmpty
-            ? self
-            : copy(lostRecord: lostRecord, formerRecords: formerRecords, needed: Set(steps.map(\.id)))
+    func needing(_ steps: Set<WorkID>) -> PlaceState {
+        steps.isEmpty ? self : copy(lostRecord: lostRecord, formerRecords: formerRecords, needed: steps)
     }
 
     private func copy(

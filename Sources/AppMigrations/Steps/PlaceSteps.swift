@@ -79,7 +79,7 @@ struct PlaceSteps: Sendable {
     }
 
     /// Returns true if a step is done, by this manager or by a former one.
-    private func isDone(
+    func isDone(
         _ step: MigrationStep, _ state: PlaceState, where condition: (MigrationRecord) -> Bool = { _ in true }
     ) -> Bool {
         func isDone(_ record: MigrationRecord) -> Bool { record.isDone(step.id) && condition(record) }

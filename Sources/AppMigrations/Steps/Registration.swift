@@ -235,25 +235,25 @@ struct Registration: Sendable {
         let looks = zip(places, states)
         return try places.indices.map { index in
             let (place, state) = (places[index], states[index])
-            return state.needing(
-                try place.closures.filter { step in
-                    guard isAsked(step, index), place.canAsk(step, state, at: current, among: looks)
-                    else { return false }
-                    do {
-                        return try ask(step)
-                    } catch {
-                        // On a new install, the app may have yet to make what the condition asks about; columns come with its first
-                        // launch.
-                        if !state.hasRun(step.id),
-                            error.isAboutMissingData
-                                || error.isAboutMissingColumn && state.record?.completed == nil
-                        {
-                            return false
-                        }
-                        let work = place.work(of: step, manager: manager)
-                        return try note(MigrationError(ofCondition: step, error, work: work))
+            let needed = try place.closures.filter { step in
+                guard isAsked(step, index), place.canAsk(step, state, at: current, among: looks)
+                else { return false }
+                do {
+                    return try ask(step)
+                } catch {
+                    // On a new install, the app may have yet to make what the condition asks about; columns come with its first
+                    // launch.
+                    if !state.hasRun(step.id),
+                        error.isAboutMissingData
+                            || error.isAboutMissingColumn && state.record?.completed == nil
+                    {
+                        return false
                     }
-                })
+                    let work = place.work(of: step, manager: manager)
+                    return try note(MigrationError(ofCondition: step, error, work: work))
+                }
+            }
+            return state.needing(Set(needed.map(\.id)))
         }
     }
 

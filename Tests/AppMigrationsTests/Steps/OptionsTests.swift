@@ -63,6 +63,36 @@ struct OptionsTests {
         #expect(try store.read("Library") == StoreState())
     }
 
+    @Test(
+        "versions that were launched, and in which the manager never came to its end, make the data no newer",
+        arguments: [true, false])
+    func neverCompleted(isAdopted: Bool) throws {
+        if !isAdopted { try launch("1.0", name: "Other", store: store) }
+        let adopting = isAdopted ? Adoption { "1.0" } : .newApp
+        let failing = try MigrationManager(
+            name: "Library", currentVersion: "1.5", adopting: adopting, store: store)
+        failing.whenMigratingToVersion("1.2") { throw StepError(description: "1.2") }
+        #expect(throws: MigrationError.self) { try failing.migrate() }
+        let error = try #require(throws: MigrationError.self) {
+            try launch(
+                "3.0", steps: ["2.0"], store: store, log: log, adopting: adopting,
+                options: MigrationOptions(oldestSupported: "1.5"))
+        }
+        #expect(error.code == .tooOld && error.version == "1.0" && log.lines == [])
+    }
+
+    @Test("a manager that came later, and has failed once, is as old as what was launched before it")
+    func cameLater() throws {
+        for version in ["1.0", "2.0"] { try launch(version, name: "Other", store: store) }
+        let options = MigrationOptions(oldestSupported: "2.0")
+        let failing = try MigrationManager(
+            name: "Library", currentVersion: "3.0", adopting: .newApp, store: store, options: options)
+        failing.whenMigratingToVersion("3.0") { throw StepError(description: "3.0") }
+        #expect(try #require(throws: MigrationError.self) { try failing.migrate() }.code == .stepFailed)
+        #expect(
+            try launch("3.1", steps: ["3.0"], store: store, options: options).completed.versions == ["3.0"])
+    }
+
     @Test("the oldest supported version, a relaunch, a fresh install and a downgrade are not refused")
     func notTooOld() throws {
         let options = MigrationOptions(oldestSupported: "3.0")
