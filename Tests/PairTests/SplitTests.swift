@@ -50,6 +50,27 @@ struct SplitTests {
         Issue.record("the launch does not come to an end")
     }
 
+    @Test("know that the process has died in one of them under its former name")
+    func death() throws {
+        let attempts = Locked<[Int]>([])
+        let device = try SimulatedDevice { folder, version in
+            let isLater = version >= "2.0"
+            let manager = try MigrationManager(
+                name: isLater ? "Marks" : "Notes", currentVersion: version,
+                adopting: isLater ? .splitFrom("Notes", before: "2.0") : .newApp,
+                store: .jsonFile(at: folder.appendingPathComponent("record.json")),
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            manager.whenMigratingToVersion("1.5") { context in
+                attempts.withLock { $0.append(context.attempt) }
+            }
+            try manager.migrate()
+        }
+        try device.launch(as: "1.0")
+        try device.kill(during: "1.5")
+        try device.launch(as: "2.0")
+        #expect(attempts.withLock { $0 } == [1, 2])
+    }
+
     @Test("go on where they were, however much was done", arguments: 0...4)
     func halfDone(batches: Int) throws {
         let app = app()

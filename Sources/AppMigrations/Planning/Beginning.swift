@@ -276,6 +276,8 @@ struct Beginnings {
         var record = MigrationRecord(start: start)
         for former in formers {
             for (id, state) in former.record.work where id.isStep && id.version < former.end {
+                // Nobody looks there again for what the process has died in.
+                let state = state.afterDeath
                 // A step that one of them has done is done, unless a later one was asked to do it again.
                 guard let known = record.open(id) else {
                     record[id] = record[id] ?? state
@@ -291,6 +293,7 @@ struct Beginnings {
             }
         }.max()
         record.highest = formers.compactMap(\.record.highest).max()
+        record.began = formers.compactMap(\.record.began).min()
         record.store = formers[0].record.store
         if record.completed == nil { record.freshBuild = formers.lazy.compactMap(\.record.freshBuild).first }
         return record

@@ -190,8 +190,9 @@ final class LaunchPlan: Sendable {
             $0.step.kind == .versionChange || $0.step.isSchemaStep && $0.schema.count == 0
         }
         // A process that knows no build cannot tell what a database is without a record.
-        let isKnown = places.dropFirst().allSatisfy { $0.state.record != nil || $0.steps.closures.isEmpty }
-        if isReady, isKnown, places[0].state.record != nil { return }
+        func isKnown(_ place: PlacePlan) -> Bool { !place.state.records.isEmpty }
+        let areKnown = places.dropFirst().allSatisfy { isKnown($0) || $0.steps.closures.isEmpty }
+        if isReady, areKnown, isKnown(places[0]) { return }
         throw MigrationError(
             .notYetMigrated, "the data is not yet at version \(request.current)",
             remedy: "Leave the data alone until the app has been launched.", manager: request.manager)

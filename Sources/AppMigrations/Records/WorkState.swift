@@ -19,6 +19,13 @@ package enum WorkState: Sendable, Equatable {
         case .open: false
         }
     }
+
+    /// The state once the process has died in the work, if it was running.
+    var afterDeath: WorkState {
+        guard case .open(var open) = self else { return self }
+        open.die()
+        return .open(open)
+    }
 }
 
 /// Work that has not come to its end: it is pending, running or waiting.
@@ -145,6 +152,9 @@ package struct StepPosition: Sendable, Equatable {
 
     /// The rows that there were at the start; nil if unknown.
     package var total: Int?
+
+    /// The rows to be done in all, with those that have come since the start; nil if unknown.
+    package var knownTotal: Int? { total.map { max($0, done) } }
 
     /// The keys of the rows that failed, and that each run retries: a literal for each column of the key.
     package var setAside: [[String]] = []

@@ -70,7 +70,7 @@ extension JSONStore {
         try? remove(old)
     }
 
-    private static func origin(_ contents: Data) -> String {
+    static func origin(_ contents: Data) -> String {
         String(contents.fnv1a(after: FNV1a.start), radix: 16)
     }
 

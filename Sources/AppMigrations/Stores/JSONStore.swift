@@ -20,6 +20,8 @@ package struct JSONStore: RecordStorage {
 
     let file: DurableFile
     private let durability: Durability
+    /// True if older versions of the app may have had the file elsewhere.
+    private let mayHaveMoved: Bool
     /// The contents read last, for the other managers of a launch.
     private let known = Locked<Known?>(nil)
 
@@ -31,6 +33,7 @@ package struct JSONStore: RecordStorage {
         self.url = url
         name = url.lastPathComponent
         self.durability = durability
+        mayHaveMoved = !oldURLs.isEmpty
         file = DurableFile(at: url.resolvingSymlinksInPath())
         if !oldURLs.isEmpty { try moveHere(from: oldURLs) }
     }
@@ -137,8 +140,11 @@ package struct JSONStore: RecordStorage {
     package func setAside(replacingWith state: StoreState) throws {
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             var state = state
-            // What stands at an old place is no rival of a record that was moved, nor of the one that replaces it.
-            state.origin = (try? file.contents()).flatMap(StoreState.origin(ofJSON:))
+            // What stands at an old place is no rival of a record that was moved, nor of the one that replaces it. A record that was
+            // damaged before has moved as it was.
+            let damaged = try? file.contents()
+            state.origin =
+                damaged.flatMap(StoreState.origin(ofJSON:)) ?? (mayHaveMoved ? damaged.map(Self.origin) : nil)
             try file.keepAside()
             try file.replace(with: try state.json())
             try file.syncName()

@@ -67,6 +67,20 @@ struct WaitingRoleTests {
         #expect(try folder.contents == before)
     }
 
+    @Test("continues after an update that only gives the manager another name")
+    func renamed() throws {
+        try launch("1.0", steps: ["1.0"], store: .jsonFile(at: url))
+        let split = Adoption.splitFrom("Library", before: "2.0")
+        func launched(_ steps: [AppVersion]) throws -> MigrationReport {
+            try launch(
+                "2.0", steps: steps, name: "Shelf", store: .jsonFile(at: url), log: log, adopting: split,
+                options: options)
+        }
+        #expect(try launched(["1.0"]).completed == [])
+        let error = try #require(throws: MigrationError.self) { try launched(["1.0", "2.0"]) }
+        #expect(error.code == .notYetMigrated)
+    }
+
     @Test("gets an error if a newer version of the app was launched")
     func newer() throws {
         try launch("1.0", store: .jsonFile(at: url))

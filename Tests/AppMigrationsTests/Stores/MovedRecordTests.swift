@@ -246,6 +246,21 @@ struct MovedRecordTests {
         #expect(try Data(contentsOf: old) == stale)
     }
 
+    @Test("has no rival in that of an older version if it was damaged before the move, and replaced")
+    func damagedBeforeMove() throws {
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        try Data("{ \"format\"".utf8).write(to: old)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: moved())
+        #expect(throws: MigrationError.self) { try manager.migrate() }
+        try manager.replaceRecord(assuming: "1.0")
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+        try launch("1.1", MigrationStore.jsonFile(at: old))
+        let stale = try Data(contentsOf: old)
+        #expect(try launch("2.0", moved()) == [])
+        #expect(try Data(contentsOf: old) == stale)
+    }
+
     @Test("that is damaged is moved on if a crash has left it at both places")
     func damagedLeftover() throws {
         for url in [old, new] { try Data("{ \"format\"".utf8).write(to: url) }
