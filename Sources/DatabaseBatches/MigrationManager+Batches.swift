@@ -59,7 +59,8 @@ extension MigrationManager {
     /// begins.
     ///
     /// For tables without a primary key, views and virtual tables, and whatever else can be cut into pieces; see
-    /// ``DeferredCursor``. A cursor must come back from JSON exactly as it was; otherwise, the first call is an error.
+    /// ``DeferredCursor``. A cursor must come back from JSON exactly as it was; otherwise, the first call is an error. One with a
+    /// `Set`, or with a dictionary whose keys are no texts, must be `Equatable`: these have no order.
     ///
     /// - Parameters:
     ///   - version: above that of every step registered before for the database.

@@ -51,7 +51,7 @@ extension RowKey: CustomStringConvertible {
 }
 
 /// A value of a primary key, exactly as SQLite stores it.
-enum KeyValue: Sendable {
+enum KeyValue: Sendable, Equatable {
     case null
     case integer(Int64)
     case real(Double)
@@ -90,6 +90,11 @@ enum KeyValue: Sendable {
         case .textBytes(let bytes): SQL(sql: "+CAST(\(Self.hex(bytes)) AS TEXT)")
         case .blob(let bytes): "\(bytes)"
         }
+    }
+
+    /// Swift takes two spellings of a character for the same, and SQLite does not.
+    static func == (value: KeyValue, other: KeyValue) -> Bool {
+        value.literal.utf8.elementsEqual(other.literal.utf8)
     }
 
     /// A literal from which the value can be read again: bit by bit, unlike SQLite's own.

@@ -10,6 +10,8 @@ struct TableKey {
     let columns: [SQLName]
     /// The columns with what decides about their order, as in `name TEXT COLLATE NOCASE`.
     let order: [String]
+    /// The columns as the key's index has them, in whose order the rows are read without sorting them.
+    private let indexed: [IndexedColumn]
     /// The columns that may be NULL: SQLite allows that in keys other than `INTEGER PRIMARY KEY` (lang_createtable.html).
     private let nullable: [SQLName]
     /// The encoding of the database's texts.
@@ -48,12 +50,30 @@ struct TableKey {
         }
         let columns = key.map { SQLName($0[0] as String) }
         self.columns = columns
-        order = columns.map { column in
+        let index = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT x.name, x.coll, x."desc" FROM pragma_index_list(?, 'main') AS l, pragma_index_xinfo(l.name, 'main') AS x
+                    WHERE l.origin = 'pk' AND x.key
+                    """), arguments: [table.text])
+        let isFirstDescending: Bool = index.first?[2] ?? false
+        var (order, indexed): ([String], [IndexedColumn]) = ([], [])
+        for column in columns {
             let metadata = db.columnMetadata(column, of: table)
             let affinity = Affinity(type: metadata.type, isStrict: found[2])
-            let isBinary = SQLName(metadata.collation) == "BINARY"
-            return "\(column.text) \(affinity.rawValue)\(isBinary ? "" : " COLLATE \(metadata.collation)")"
+            let entry = index.first { SQLName($0[0] as String) == column }
+            let collation = entry.map { SQLName($0[1] as String) } ?? SQLName(metadata.collation)
+            // An index can be read from either end.
+            let isDescending = entry.map { ($0[2] as Bool) != isFirstDescending } ?? false
+            indexed.append(
+                IndexedColumn(
+                    name: column, collation: collation == SQLName(metadata.collation) ? nil : collation,
+                    isDescending: isDescending))
+            order.append(
+                "\(column.text) \(affinity.rawValue)\(collation == "BINARY" ? "" : " COLLATE \(collation.text)")"
+                    + (isDescending ? " DESC" : ""))
         }
+        (self.order, self.indexed) = (order, indexed)
         // A key without an index is the row id.
         let hasIndex = try Bool.fetchOne(
             db.cachedStatement(
@@ -64,6 +84,15 @@ struct TableKey {
             ? [] : zip(columns, key).filter { !($0.1[1] as Bool) }.map(\.0)
         encoding = try String.fetchOne(db, sql: "PRAGMA encoding").flatMap(TextEncoding.init) ?? .utf8
     }
+}
+
+/// A column of a key's index.
+private struct IndexedColumn {
+    let name: SQLName
+    /// The collation of the index, if the column has another one.
+    let collation: SQLName?
+    /// True if the index has the column's values the other way round than those of its first column.
+    let isDescending: Bool
 }
 
 // MARK: Going through the rows
@@ -85,24 +114,32 @@ extension TableKey {
     }
 
     private func firstKey(_ db: Database, ascending: Bool) throws -> RowKey? {
-        let order = columns.map { "\($0.sql)\(ascending ? "" : " DESC")" }.joined(separator: ", ")
-        return try fetchKey(
+        try fetchKey(
             db,
             """
             SELECT \(sql: selection) FROM \(sql: table.inMain) WHERE \(including(SQL(sql: hasNoNull)))
-            ORDER BY \(sql: order) LIMIT 1
+            ORDER BY \(sql: sorting(ascending: ascending)) LIMIT 1
             """)
+    }
+
+    private func sorting(ascending: Bool) -> String {
+        indexed.map { "\(term($0))\($0.isDescending == ascending ? " DESC" : "")" }.joined(separator: ", ")
     }
 
     /// Returns the key of the last row of a batch; nil if the range has fewer rows.
     func lastKey(ofBatch size: Int, in range: Range, _ db: Database) throws -> RowKey? {
-        // To skip rows takes an eighth of the time that it takes to count them.
-        try fetchKey(
-            db,
-            """
-            SELECT \(sql: selection) FROM \(sql: table.inMain) WHERE \(condition(range))
-            ORDER BY \(sql: columns.sql) LIMIT 1 OFFSET \(size - 1)
-            """)
+        // Without a row value, SQLite visits all rows with the first columns of the range: as many of these as possible are the same.
+        for count in (0..<(hasRowValue ? 1 : columns.count)).reversed() {
+            // To skip rows takes an eighth of the time that it takes to count them.
+            let key = try fetchKey(
+                db,
+                """
+                SELECT \(sql: selection) FROM \(sql: table.inMain) WHERE \(condition(range, sharing: count))
+                ORDER BY \(sql: sorting(ascending: true)) LIMIT 1 OFFSET \(size - 1)
+                """)
+            if let key { return key }
+        }
+        return nil
     }
 
     /// Returns the number of rows that count.
@@ -169,16 +206,28 @@ extension TableKey {
     /// each batch would then visit all the rows that are left. Where they made one end alone look as good as both, SQLite
     /// would leave out the other one.
     func condition(_ range: Range) -> SQL {
-        let lower = comparison(range.isLowerDone ? ">" : ">=", range.lower)
-        let upper = comparison("<=", range.upper)
-        let ends: SQL = "likelihood(\(lower), 0.001) AND likelihood(\(upper), 0.001)"
-        return including(nullable.isEmpty ? ends : "\(ends) AND \(sql: hasNoNull)")
+        let shared = zip(range.lower.values, range.upper.values).prefix { $0 == $1 }.count
+        return condition(range, sharing: hasRowValue ? 0 : shared)
     }
+
+    /// The condition for those rows of a range that have the first columns of its lower end.
+    private func condition(_ range: Range, sharing count: Int) -> SQL {
+        let first = range.lower.values.prefix(count)
+        var terms = zip(indexed, first).map { hinted("\(sql: term($0)) = \($1.sql)") }
+        terms.append(end(.from, range.lower, isIncluded: !range.isLowerDone, without: count))
+        if first == range.upper.values.prefix(count) {
+            terms.append(end(.upTo, range.upper, isIncluded: true, without: count))
+        }
+        if !nullable.isEmpty { terms.append(SQL(sql: hasNoNull)) }
+        return including(terms.joined(separator: " AND "))
+    }
+
+    private func hinted(_ condition: SQL) -> SQL { "likelihood(\(condition), 0.001)" }
 
     /// The condition for one row; for a key with a NULL, of all such rows.
     func condition(_ key: RowKey) -> SQL {
         if key.hasNull, let nullCondition { return including(nullCondition) }
-        return including(comparison("=", key))
+        return including(isRow(key))
     }
 
     /// Returns the key for fewer rows of those that count.
@@ -187,7 +236,7 @@ extension TableKey {
         // A chain: SQLite's parser has no room for a hundred parentheses in one another.
         var key = self
         key.condition = rows.reduce("(\(condition)\n)") { others, row in
-            let isOne: SQL = row.hasNull ? nullCondition ?? "0" : comparison("=", row)
+            let isOne: SQL = row.hasNull ? nullCondition ?? "0" : isRow(row)
             return others + " AND (\(isOne)) IS NOT TRUE"
         }
         return key
@@ -199,10 +248,40 @@ extension TableKey {
         condition.map { "\(rows) AND (\($0)\n)" } ?? rows
     }
 
-    private func comparison(_ sign: String, _ key: RowKey) -> SQL {
-        let values = key.values.map(\.sql).joined(separator: ", ")
-        guard columns.count > 1 else { return "\(sql: qualified(columns[0])) \(sql: sign) \(values)" }
-        return "(\(sql: columns.map(qualified).joined(separator: ", "))) \(sql: sign) (\(values))"
+    private enum End { case from, upTo }
+
+    /// True if the index has the order of a row value: one direction, and the collations of the table's columns.
+    private var hasRowValue: Bool { !indexed.contains { $0.isDescending || $0.collation != nil } }
+
+    /// The condition for the rows on one side of a key, by the columns behind the first ones.
+    private func end(_ end: End, _ key: RowKey, isIncluded: Bool, without count: Int) -> SQL {
+        func sign(_ column: IndexedColumn) -> String { (end == .from) == column.isDescending ? "<" : ">" }
+        let columns = Array(zip(indexed, key.values)).dropFirst(count)
+        guard let first = columns.first else { return isIncluded ? "1" : "0" }
+        if hasRowValue {
+            let row = columns.map { term($0.0) }.joined(separator: ", ")
+            let values = columns.map(\.1.sql).joined(separator: ", ")
+            let sign = sign(first.0) + (isIncluded ? "=" : "")
+            return hinted(
+                columns.count == 1
+                    ? "\(sql: row) \(sql: sign) \(values)" : "(\(sql: row)) \(sql: sign) (\(values))")
+        }
+        var rest: SQL = isIncluded ? "1" : "0"
+        for (column, value) in columns.reversed() {
+            let (term, value) = (SQL(sql: term(column)), value.sql)
+            rest = "(\(term) \(sql: sign(column)) \(value) OR \(term) = \(value) AND \(rest))"
+        }
+        return "\(hinted("\(sql: term(first.0)) \(sql: sign(first.0))= \(first.1.sql)")) AND \(rest)"
+    }
+
+    /// The condition for the rows with a key.
+    private func isRow(_ key: RowKey) -> SQL {
+        zip(indexed, key.values).map { "\(sql: term($0)) = \($1.sql)" }.joined(separator: " AND ")
+    }
+
+    /// A column as the index compares it.
+    private func term(_ column: IndexedColumn) -> String {
+        qualified(column.name) + (column.collation.map { " COLLATE \($0.sql)" } ?? "")
     }
 
     /// With the table's name, so that a subquery cannot take it for a column of its own.

@@ -93,6 +93,17 @@ struct DeferredCursorTests {
         #expect(try calls() == [])
     }
 
+    @Test("may hold a set, which comes back in another order")
+    func unordered() throws {
+        let manager = try manager(startingAt: Set(1...40)) { left in
+            left.count == 1 ? nil : left.subtracting(left.prefix(1))
+        }
+        try manager.migrate()
+        let report = try manager.runDeferred()
+        #expect(report.completed.versions == ["2.1"], "\(report.failures)")
+        #expect(try calls().count == 40)
+    }
+
     @Test("keeps the calls before one that fails, and continues there")
     func failingCall() throws {
         let fails = Locked(true)

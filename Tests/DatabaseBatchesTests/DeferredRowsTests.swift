@@ -54,6 +54,18 @@ struct DeferredRowsTests {
                 table: "photo(a, b, hash, PRIMARY KEY (a, b))",
                 rows: "INSERT INTO photo(a, b) SELECT nullif(i % 50, 7), nullif(i, 9) FROM n"),
             Rows(
+                testDescription: "a composite key of which the second column descends",
+                table: "photo(a TEXT, b INTEGER, c INTEGER, hash, PRIMARY KEY (a, b DESC, c)) WITHOUT ROWID",
+                rows: "INSERT INTO photo(a, b, c) SELECT 'x' || (i > 250), i / 9, i FROM n"),
+            Rows(
+                testDescription: "a composite key with NULLs, of which the first column descends",
+                table: "photo(a, b, hash, PRIMARY KEY (a DESC, b))",
+                rows: "INSERT INTO photo(a, b) SELECT nullif(i % 2, 7), nullif(i, 9) FROM n"),
+            Rows(
+                testDescription: "an index that ignores case, and a column that does not",
+                table: "photo(a TEXT, b INTEGER, hash, PRIMARY KEY (a COLLATE NOCASE, b))",
+                rows: "INSERT INTO photo(a, b) SELECT CASE i % 2 WHEN 0 THEN 'a' ELSE 'A' END, i FROM n"),
+            Rows(
                 testDescription: "a key that ignores case, and an index that does not",
                 table: "photo(id TEXT COLLATE NOCASE, hash, PRIMARY KEY (id COLLATE BINARY))",
                 rows: "INSERT INTO photo(id) SELECT CASE i % 2 WHEN 0 THEN 'a' ELSE 'A' END || (i / 2) FROM n"
@@ -137,6 +149,67 @@ struct DeferredRowsTests {
         let database = try database(rows)
         try runInPieces(database)
         #expect(try integer("SELECT count(*) FROM photo WHERE hash = 1", database) == 300)
+    }
+
+    @Test(
+        "finds the rows of a batch by the key, however its index is sorted",
+        arguments: ["a, b", "a DESC, b DESC", "a, b DESC", "a COLLATE NOCASE, b", "a COLLATE NOCASE DESC, b"])
+    func plans(key: String) throws {
+        let database = try database(
+            Rows(
+                testDescription: key, table: "photo(a TEXT, b INTEGER, hash, PRIMARY KEY (\(key)))",
+                rows: "INSERT INTO photo(a, b) SELECT 'x', i FROM n"))
+        let plans = Locked<Set<String>>([])
+        let manager = try manager(database) { db, rows in
+            let (sql, arguments) = try SQL("EXPLAIN QUERY PLAN SELECT 1 FROM photo WHERE \(rows.condition)")
+                .build(db)
+            let plan = try String.fetchAll(
+                db, sql: sql, arguments: arguments, adapter: SuffixRowAdapter(fromIndex: 3))
+            plans.withLock { $0.formUnion(plan) }
+        }
+        try manager.migrate()
+        let statements = Locked<[String]>([])
+        database.writeWithoutTransaction { db in
+            db.trace { event in
+                if case .statement(let statement) = event {
+                    statements.withLock { $0.append(statement.expandedSQL) }
+                }
+            }
+        }
+        #expect(try manager.runDeferred().failures.isEmpty)
+        database.writeWithoutTransaction { $0.trace(nil) }
+        // Either all columns of the key are compared in the index, or those before the last one are equal there.
+        #expect(
+            plans.withLock { $0 }.allSatisfy { plan in
+                plan.contains("(a=? AND b") || plan.contains("((a,b)>")
+                    || plan.contains("(a>? AND a<?)") && !key.contains("NOCASE")
+            }, "\(plans.withLock { $0 })")
+        for query in statements.withLock({ $0 })
+        where query.contains("ORDER BY") && !query.contains("pragma_") {
+            let plan = try database.read {
+                try String.fetchAll(
+                    $0, sql: "EXPLAIN QUERY PLAN \(query)", adapter: SuffixRowAdapter(fromIndex: 3))
+            }
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(query): \(plan)")
+        }
+    }
+
+    @Test("shows no more rows done than there are, though rows have come meanwhile")
+    func growing() throws {
+        let database = try database(Rows.all[0])
+        let counts = Locked<[(done: Int, total: Int?)]>([])
+        try runInPieces(database) { piece in
+            let manager = try manager(database)
+            for pending in try manager.pending() {
+                counts.withLock { $0.append((pending.done, pending.total)) }
+            }
+            try database.write { db in
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO photo(id) SELECT id + \(piece) FROM photo WHERE hash IS NULL")
+            }
+        }
+        let found = counts.withLock { $0 }
+        #expect(!found.isEmpty && found.allSatisfy { $0.done <= $0.total ?? 0 }, "\(found)")
     }
 
     @Test("misses no row, and does none twice, when VACUUM or a rebuild renumbers the row ids half-way")

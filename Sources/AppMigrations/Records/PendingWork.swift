@@ -19,7 +19,7 @@ public struct PendingWork: Sendable, Hashable {
     /// The rows that a deferred step has done; for other steps, the calls or checkpoints.
     public internal(set) var done = 0
 
-    /// The rows that there were when `migrate()` noted a deferred step; nil if unknown.
+    /// The rows that there were when `migrate()` noted a deferred step, and never fewer than are done; nil if unknown.
     ///
     /// An estimate, where counting a large table would have held up the launch.
     public internal(set) var total: Int?
@@ -33,7 +33,7 @@ public struct PendingWork: Sendable, Hashable {
         self.work = work
         self.isDeferred = isDeferred
         done = position?.done ?? 0
-        total = position?.total
+        total = position?.knownTotal
         rowsSetAside = (position?.setAside ?? []).map(StepPosition.description(ofKey:))
     }
 }

@@ -173,7 +173,7 @@ final class StepRun {
     private func note(_ position: StepPosition, _ progress: Progress) {
         run.note(position, of: pending)
         run.show(position, of: pending, in: progress)
-        announce { .didRunBatch($0, done: position.done, of: position.total) }
+        announce { .didRunBatch($0, done: position.done, of: position.knownTotal) }
     }
 
     /// Ends before the step has come to its end, and not because of it.

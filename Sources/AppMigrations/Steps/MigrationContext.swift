@@ -12,10 +12,11 @@ public struct MigrationContext: Sendable {
     /// The step.
     package let work: MigrationWork
 
-    /// The kind of this launch, from the step's store or database.
+    /// The kind of this launch, from the step's store or database; in `runDeferred`, which comes after the launch, always
+    /// `.relaunch`.
     public let launch: Launch
 
-    /// The version whose data this launch found; nil on a fresh install and on a relaunch, and if unknown.
+    /// The version whose data this launch found; nil on a fresh install, on a relaunch and in `runDeferred`, and if unknown.
     public var from: AppVersion? { launch.previousVersion.flatMap { $0 == .zero ? nil : $0 } }
 
     /// The app version that is being launched.
@@ -31,7 +32,7 @@ public struct MigrationContext: Sendable {
     public let attempt: Int
 
     /// A Boolean value that indicates whether a later step, or a later schema step, has run already, because this one was added
-    /// to the app afterwards.
+    /// to the app afterwards, or is deferred.
     ///
     /// Databases may then have a later schema than that of the step's version.
     public let isOutOfOrder: Bool
