@@ -103,6 +103,32 @@ struct PageFormatTests {
         #expect(try queue.strings("PRAGMA encoding") == [encoding])
     }
 
+    @Test(
+        "gets texts back that are valid in other encodings, too, whether header and schema are there or not",
+        arguments: ["UTF-8", "UTF-16le", "UTF-16be"], [0..<0, 0..<100, 100..<4_096, 0..<4_096])
+    func ambiguousTexts(encoding: String, lost: Range<Int>) throws {
+        let schema = try notes()
+        try make("PRAGMA encoding = '\(encoding)'", rows: 1, schema)
+        let words = ["Москва", "كتاب", "あ", "木", "一", "二级", "가", "나다"]
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in
+            for id in 2...600 {
+                try db.execute(
+                    sql: "INSERT INTO note(id, title) VALUES (?, ?)",
+                    arguments: [id, words[id % words.count]])
+            }
+        }
+        try queue.close()
+        let pages = DatabasePages(path: path)
+        try pages.erase(pages.child(0, of: pages.root("note")))
+        try change { $0.replaceSubrange(lost, with: Data(count: lost.count)) }
+        #expect(try file.salvage(into: schema).saved > 200)
+        let salvaged = try DatabaseQueue(path: path)
+        #expect(try salvaged.strings("PRAGMA encoding") == [encoding])
+        let rows = try salvaged.read { try Row.fetchAll($0, sql: "SELECT id, title FROM note WHERE id > 1") }
+        #expect(rows.allSatisfy { $0["title"] as String == words[$0["id"] as Int % words.count] })
+    }
+
     @Test("gets its texts back in their encoding if the header gives another one", arguments: [2, 3])
     func otherEncoding(wrong: UInt8) throws {
         let schema = try notes()

@@ -170,7 +170,7 @@ struct DamagedDatabase {
 
 extension DamagedDatabase.Entry {
     /// Reads a row of the schema (schematab.html).
-    fileprivate init?(_ record: SavedRecord) {
+    init?(_ record: SavedRecord) {
         guard record.values.count == 5, let type = record.text(0), let name = record.text(1),
             let table = record.text(2), let root = record.integer(3) ?? (record.values[3] == .null ? 0 : nil),
             let page = UInt32(exactly: root).flatMap({ Int(exactly: $0) }),

@@ -10,8 +10,11 @@ extension PageFormat {
     ///
     /// The size of a page is that of the journal, which has a checksum, or else the one in the header, if the file has as
     /// many pages as the header says. If not, it is the size at which most cells are in pages that they fill without a gap,
-    /// which hardly ever happens by chance. Such pages also tell how many bytes are reserved at their ends, and their texts in
-    /// which encoding they are. A part of the file is enough for that, unless most of its pages are those of long rows.
+    /// which hardly ever happens by chance. Such pages also tell how many bytes are reserved at their ends. A part of the
+    /// file is enough for that, unless most of its pages are those of long rows.
+    ///
+    /// The encoding of texts is the one in which the schema can be read, or else the one in the header. Only if both are
+    /// lost, the texts tell in which they are.
     ///
     /// - Returns: nil if no row can be read in any way, as in a file that is encrypted.
     static func find(_ file: DamagedFile, _ journal: JournalPages?) throws -> PageFormat? {
@@ -25,11 +28,29 @@ extension PageFormat {
                 if best.map({ sample.weight > $0.weight }) ?? true { best = sample }
             }
             guard let best, best.isReadable else { continue }
-            return PageFormat(
-                pageSize: best.pageSize, reserved: best.reserved,
-                encoding: TextEncodings(best.texts).encoding(stated: header.encoding))
+            var format = PageFormat(pageSize: best.pageSize, reserved: best.reserved)
+            format.encoding =
+                try format.encodingOfSchema(file, journal) ?? header.encoding
+                ?? TextEncodings(best.texts).likeliest
+            return format
         }
         return nil
+    }
+
+    /// Returns the encoding in which rows of the schema can be read, as in no other one; nil if none can.
+    private func encodingOfSchema(_ file: DamagedFile, _ journal: JournalPages?) throws -> Int? {
+        try [1, 2, 3].first { encoding in
+            let format = PageFormat(pageSize: pageSize, reserved: reserved, encoding: encoding)
+            let pages = PageSource(file, format, journal)
+            var walk = TreeWalk(pages)
+            var chain: [Int] = []
+            return try walk.walk(1, isTable: true)?.leaves.contains { leaf in
+                guard let page = try pages.tree(leaf.number) else { return false }
+                return try page.cells.contains {
+                    try pages.record(of: $0, in: page, &chain).flatMap(DamagedDatabase.Entry.init) != nil
+                }
+            } ?? false
+        }
     }
 
     private static func sizes(_ file: DamagedFile, _ header: DatabaseHeader, _ journal: JournalPages?)
@@ -126,46 +147,32 @@ private struct TextEncodings {
 
     init(_ texts: [ArraySlice<UInt8>]) { self.texts = texts }
 
-    /// Returns the number that SQLite has for the encoding.
-    ///
-    /// - Parameter stated: the one that the header gives, which the texts have to contradict; nil if it gives none.
-    func encoding(stated: Int?) -> Int {
-        let (utf8, latin) = (texts.count(where: \.isPlainUTF8), texts.count(where: \.isLatinUTF16))
-        // Texts in other scripts than Latin are in UTF-16 if they are not in UTF-8.
-        let isUTF16 =
-            switch stated {
-            case 1: latin > utf8
-            case _?: latin >= utf8 || utf8 * 2 <= texts.count
-            case nil: latin > utf8 || utf8 * 2 < texts.count
-            }
-        if !isUTF16 { return 1 }
-        let bigEndian = texts.count { $0.isLatinUTF16 && $0.zeroPlaces == [0] }
-        if latin > 0 { return bigEndian * 2 > latin ? 3 : 2 }
-        return stated.flatMap { $0 > 1 ? $0 : nil } ?? (isBigEndian ? 3 : 2)
+    /// The number that SQLite has for the encoding that looks most like that of the texts.
+    var likeliest: Int {
+        let strange = texts.count { !$0.isPlainUTF8 }
+        let odd = texts.count { $0.count % 2 == 1 }
+        // In other encodings, texts are of odd length as often as not.
+        guard strange * 4 > texts.count, odd * 4 < strange else { return 1 }
+        return isBigEndian ? 3 : 2
     }
 
-    /// True if the first of two bytes varies less: it says in which script a letter is.
+    /// True if the first of two bytes changes less often: it says in which script a letter is.
     private var isBigEndian: Bool {
-        var values = (Set<UInt8>(), Set<UInt8>())
+        var (previous, changes) = ([UInt8](), [0, 0])
         for text in texts where text.count % 2 == 0 {
-            for (index, byte) in text.enumerated() {
-                if index % 2 == 0 { values.0.insert(byte) } else { values.1.insert(byte) }
+            for start in stride(from: text.startIndex, to: text.endIndex, by: 2) {
+                let unit = Array(text[start..<start + 2])
+                for place in previous.indices where previous[place] != unit[place] { changes[place] += 1 }
+                previous = unit
             }
         }
-        return values.0.count < values.1.count
+        return changes[0] < changes[1]
     }
 }
 
 extension ArraySlice<UInt8> {
-    fileprivate var isPlainUTF8: Bool { isUTF8 && !contains(0) }
-
-    /// True if half of the letters have a byte of zero, all of them the first one or all the second.
-    fileprivate var isLatinUTF16: Bool {
-        count % 2 == 0 && self.count { $0 == 0 } * 4 > count && zeroPlaces.count == 1
-    }
-
-    /// The places of zeros in units of two bytes: 0, 1, or both.
-    fileprivate var zeroPlaces: Set<Int> {
-        Set(indices.lazy.filter { self[$0] == 0 }.map { ($0 - startIndex) & 1 })
-    }
+    /// True if the bytes are a text in UTF-8 without other control characters than those of lines and tabs.
+    ///
+    /// In UTF-16, many scripts have a byte of such a number in each letter, and Latin has a zero.
+    fileprivate var isPlainUTF8: Bool { isUTF8 && allSatisfy { $0 >= 0x20 || [9, 10, 13].contains($0) } }
 }
