@@ -84,6 +84,30 @@ struct DamagedCellTests {
         #expect(table.unreadable == 1)
     }
 
+    @Test(
+        "keeps all rows, and says of no wrong key that it is missing, where children are lost",
+        arguments: [6, 7])
+    func children(sector: Int) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.execute(
+            """
+            WITH RECURSIVE new(id) AS (SELECT 21 UNION ALL SELECT id + 1 FROM new WHERE id < 300)
+            INSERT INTO note SELECT id, 'note ' || id || hex(zeroblob(700)) FROM new
+            """)
+        try queue.close()
+        let root = try pages.root("note")
+        #expect(try pages.childCount(of: root) > 100)
+        try pages.change { data in
+            let start = pages.range(root).lowerBound + sector * 512
+            data.replaceSubrange(start..<start + 512, with: Data(count: 512))
+        }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        let table = try #require(report.tables.first { $0.name == "note" })
+        #expect(table.saved == 300)
+        #expect(!report.isComplete && report.unassigned == 0)
+        #expect(table.missingKeys == [])
+    }
+
     @Test("keeps a row whose size is damaged", arguments: [2, 9, 20], [4, 20] as [UInt8])
     func size(id: Int, size: UInt8) throws {
         let place = try pages.cell(id - 1, of: pages.root("note"))

@@ -91,6 +91,14 @@ struct BTreePage {
                 broken += 1
             }
         }
+        self.content = min(contentStart, end)..<end
+        let zeros = bytes.sectorsOfZeros(in: self.content)
+        if kind == .tableInterior, !zeros.isEmpty {
+            // What is lost would be believed to be a page's last key: 0.
+            cells.removeAll { cell in zeros.contains { $0.overlaps(cell.start + 4..<cell.end) } }
+            broken = count - cells.count
+        }
+        self.zeros = zeros
         isWhole = broken == 0 && contentStart + used == usableSize && end <= min(usableSize, bytes.count)
         if !isWhole {
             let starts = (cells.map(\.start) + free.map(\.lowerBound) + [usableSize]).sorted()
@@ -100,10 +108,8 @@ struct BTreePage {
         // Bytes in use that are of no cell are of at least one that the page does not count.
         let isCountTooLow = broken == 0 && contentStart + used < usableSize
         (self.cells, brokenCells) = (cells, isCountTooLow ? 1 : broken)
-        self.content = min(contentStart, end)..<end
         // Where the file was cut off, what is left is as it was.
         isHealthy = isWhole || bytes.count < usableSize
-        zeros = bytes.sectorsOfZeros(in: self.content)
     }
 
     /// Reads the places of the page that were in use once; as many as can be read.
