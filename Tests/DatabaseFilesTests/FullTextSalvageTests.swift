@@ -106,6 +106,24 @@ struct FullTextSalvageTests {
         #expect(report.tables.map(\.name) == ["note", "place"])
     }
 
+    @Test("get their rows back from pages that nothing leads to", arguments: ["fts5(title)", "fts4(title)"])
+    func looseRows(module: String) throws {
+        let schema = try make(
+            "CREATE VIRTUAL TABLE titles USING \(module);",
+            """
+            WITH RECURSIVE new(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM new WHERE id < 2000)
+            INSERT INTO titles(rowid, title) SELECT id, 'red rose ' || id FROM new
+            """, losing: ["titles_content"])
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(report.unassigned == 0)
+        #expect(report.tables.map(\.name) == ["titles"])
+        let queue = try DatabaseQueue(path: path)
+        #expect(
+            try queue.integers("SELECT count(*) FROM titles WHERE title = 'red rose ' || rowid") == [2_000])
+        #expect(try queue.integers("SELECT rowid FROM titles WHERE titles MATCH '1234'") == [1_234])
+        try queue.close()
+    }
+
     @Test(
         "keep the rows of an app's own table that is named like one of theirs",
         arguments: ["note_content", ""])
