@@ -75,7 +75,9 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         let progress = context.progress
         try makeBackup(by: context.to, Interrupter(observing: progress))
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
-            try GRDBStop(progress).watch(database) { try migrate(from: before, progress) }
+            try GRDBStop(progress).watch(database) {
+                try waitingForOthers { try migrate(from: before, progress) }
+            }
         }
         let after = try applied()
         try markCompatible(after)
@@ -111,6 +113,16 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         try database.unsafeReentrantWrite { db in
             try db.withWriteTransaction(waitingUpTo: busyTimeout) { try CompatibleMigrations.add(marks, db) }
         }
+    }
+
+    /// Lets GRDB's transactions wait for other connections where the app's configuration makes them fail at once.
+    private func waitingForOthers(_ body: () throws -> Void) throws {
+        guard case .immediateError = database.configuration.busyMode else { return try body() }
+        database.unsafeReentrantWrite {
+            $0.setBusyTimeout(milliseconds: Int32(busyTimeout / .milliseconds(1)))
+        }
+        defer { database.unsafeReentrantWrite { $0.setBusyTimeout(milliseconds: 0) } }
+        try body()
     }
 
     private func applied() throws -> Set<String> {

@@ -21,7 +21,7 @@ extension SchemaAdoption {
     /// - Parameters:
     ///   - versions: for each identifier, the version of the migration that does the same. Several may share one.
     ///   - merged: for each migration registered with `merging:`, the identifiers that it merged. A database may have
-    ///     these, the migration, or both.
+    ///     all of these, the migration, or both.
     ///   - removed: the identifiers of migrations that were taken out of the migrator after they had shipped.
     public static func grdbMigrations(
         means versions: [String: SchemaVersion], merging merged: [String: Set<String>] = [:],
@@ -31,7 +31,7 @@ extension SchemaAdoption {
             guard try db.hasTable(OwnTables.ofGRDB) else { return nil }
             let history = try GRDBHistory(db).identifiers
             try checkNewer(history.filter { !removed.contains($0) }, versions, merged)
-            let held = Set(history).subtracting(removed)
+            let held = withMergers(of: Set(history).subtracting(removed), merged)
             let absorbed = identifiers(mergedInto: held, merged)
             let own = try held.subtracting(absorbed).map { identifier in
                 if versions[identifier] == nil,
@@ -107,6 +107,19 @@ extension SchemaAdoption {
             found.formUnion(new)
         }
         return found
+    }
+
+    /// Returns applied migrations with those that have merged some of them, and nothing else.
+    private static func withMergers(
+        of applied: Set<String>, _ merged: [String: Set<String>]
+    ) -> Set<String> {
+        var held = applied
+        while let merger = merged.first(where: {
+            !held.contains($0.key) && !$0.value.isEmpty && $0.value.isSubset(of: held)
+        }) {
+            held.insert(merger.key)
+        }
+        return held
     }
 
     private static func incomplete(_ problem: String) -> MigrationError {

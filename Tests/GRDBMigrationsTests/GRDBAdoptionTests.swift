@@ -101,6 +101,13 @@ struct GRDBAdoptionTests {
         #expect(try adopt(["v1", "v2", "v3"], by: adoption) == [])
     }
 
+    @Test("takes one that has merged others for applied where all of these are")
+    func allMerged() throws {
+        let adoption = SchemaAdoption.grdbMigrations(
+            means: ["v3": 20, "v5": 30], merging: ["v3": ["v1", "v2"], "v5": ["v3", "v4"]])
+        #expect(try adopt(["v1", "v2", "v4"], by: adoption) == [])
+    }
+
     @Test("marks no file between two others for which no identifier stands")
     func unknownFile() throws {
         let adoption = SchemaAdoption.grdbMigrations(means: ["createBook": 10, "addTitle": 30])

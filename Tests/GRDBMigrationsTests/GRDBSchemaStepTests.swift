@@ -381,6 +381,31 @@ struct GRDBSchemaStepTests {
                 """)
     }
 
+    @Test("waits for a connection that writes between two migrations, though the app's own would not")
+    func otherWriter() throws {
+        let other = try DatabaseQueue(path: database.path)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("a") { db in
+            try db.execute(sql: "CREATE TABLE a(x)")
+            db.afterNextTransaction { _ in
+                let begun = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    try? other.inTransaction(.immediate) { _ in
+                        begun.signal()
+                        Thread.sleep(forTimeInterval: 0.1)
+                        return .rollback
+                    }
+                }
+                begun.wait()
+            }
+        }
+        migrator.registerMigration("b") { try $0.execute(sql: "CREATE TABLE b(x)") }
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", migrate: migrator, in: database)
+        #expect(try manager.migrate().schemaSteps.map(\.schemaVersions) == [["a", "b"]])
+        #expect(try database.read { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 0)
+    }
+
     @Test("cannot erase the database, which is a mistake in the registration")
     func erasing() throws {
         var erasing = migrator()

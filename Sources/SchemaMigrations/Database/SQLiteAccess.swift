@@ -81,7 +81,7 @@ extension Database {
     }
 
     /// Sets the time that SQLite waits by itself for another connection.
-    func setBusyTimeout(milliseconds: Int32) {
+    package func setBusyTimeout(milliseconds: Int32) {
         app_migrations_busy_timeout(sqliteConnection, milliseconds)
     }
 
