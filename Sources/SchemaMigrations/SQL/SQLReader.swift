@@ -122,8 +122,10 @@ struct SQLReader {
 
     private mutating func note(_ ranges: ArraySlice<Range<Int>>) throws {
         for range in ranges {
-            let text = text(range)
-            if text.hasPrefix("--"), text.utf8.dropLast().contains(UInt8(ascii: "\r")) {
+            var text = text(range)
+            // Of a line that ends with CR LF, the comment has the CR.
+            if text.hasPrefix("--"), text.utf8.last == UInt8(ascii: "\r") { text.removeLast() }
+            if text.hasPrefix("--"), text.utf8.contains(UInt8(ascii: "\r")) {
                 throw refusal(
                     "a comment holds a carriage return without a line feed", at: range.lowerBound,
                     remedy:

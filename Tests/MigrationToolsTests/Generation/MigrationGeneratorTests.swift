@@ -16,15 +16,17 @@ struct MigrationGeneratorTests {
             first, to: SchemaFile(Data(new.utf8), name: "schema.sql"), renaming: renames, redefining: false)
     }
 
-    @Test("follows renames that the schema records in any order, and through two names")
-    func chainedRenames() throws {
+    @Test(
+        "follows renames that the schema records in any order, and through two names",
+        arguments: ["\n", "\r\n"])
+    func chainedRenames(lineEnd: String) throws {
         let chained = try generator(
             "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)",
             """
             -- renamed: entry.body=text
             -- renamed: note=entry
             CREATE TABLE entry(id INTEGER PRIMARY KEY, text TEXT)
-            """)
+            """.replacing("\n", with: lineEnd))
         #expect(
             chained.sql
                 == "ALTER TABLE note RENAME TO entry;\nALTER TABLE entry RENAME COLUMN body TO text;\n")

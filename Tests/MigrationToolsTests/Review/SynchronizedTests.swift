@@ -185,6 +185,22 @@ struct SynchronizedTests {
         #expect(found.count == count, "\(found)")
     }
 
+    @Test("takes the tables of a baseline from its comments", arguments: ["\n", "\r\n"])
+    func baseline(lineEnd: String) throws {
+        let baseline = """
+            -- replaces: 1
+            -- synced: a
+            CREATE TABLE a(id INTEGER PRIMARY KEY);
+            """
+        let found = findings(
+            try ReviewedMigrations([
+                "2_baseline.sql": baseline.replacing("\n", with: lineEnd),
+                "3_c.sql": "ALTER TABLE a ADD COLUMN b NOT NULL DEFAULT 0;",
+            ]))
+        #expect(
+            found.contains { $0.hasPrefix("3_c.sql:1: ") && $0.hasSuffix("[synced-not-null]") }, "\(found)")
+    }
+
     @Test("takes the tables from code.rules, too")
     func rules() throws {
         let files = [

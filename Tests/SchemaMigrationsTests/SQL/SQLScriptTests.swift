@@ -315,6 +315,15 @@ struct SQLScriptTests {
             error.description == "7_x.sql: is empty. If it is meant to do nothing, write a comment into it.")
     }
 
+    @Test("has the same comments with every line end")
+    func lineEnds() throws {
+        let comments = ["-- one", "/* two\r\n */", "-- three"]
+        for end in ["\n", "\r\n"] {
+            let sql = "-- one\(end)SELECT 1; /* two\r\n */\(end)-- three\(end)"
+            #expect(try script(sql).comments.map(\.text) == comments)
+        }
+    }
+
     // MARK: Checksum
 
     @Test(

@@ -133,7 +133,7 @@ package struct MigrationGenerator {
         guard !left.isEmpty else { return }
         let reasons = questions.filter { $0.missing == nil }.map { "\($0.subject): \($0.text)" }
         throw MigrationError(
-            .misuse, "Cannot be done: \(left.asList). \(reasons.joined(separator: " "))",
+            .misuse, (["Cannot be done: \(left.asList)."] + reasons).joined(separator: " "),
             remedy: "Nothing was written. Leave the answer out, or write the migration by hand.")
     }
 
