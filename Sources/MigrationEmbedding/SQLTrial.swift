@@ -16,6 +16,8 @@ package struct SQLTrial {
         guard !FileManager.default.fileExists(atPath: folder.appendingPathComponent(Self.switchName).path),
             let database = SystemSQLite()
         else { return }
+        // The migrator has it before the first file, which may read it.
+        _ = try? database.run(Self.ledger)
         for (index, migration) in embedded.migrations.enumerated() {
             switch migration {
             case .code(_, let typeName, let file):
@@ -43,9 +45,21 @@ package struct SQLTrial {
                     }
                     return
                 }
+                // A file may have dropped the table.
+                _ = try? database.run(
+                    "\(Self.settings)INSERT OR IGNORE INTO main.schema_migrations VALUES (\(version))")
             }
         }
     }
+
+    /// The tables of the migrator's ledger.
+    private static let ledger = """
+        CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+        CREATE TABLE schema_migrations_details(
+            version INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, origin TEXT NOT NULL, checksum TEXT,
+            applied TEXT NOT NULL, seconds REAL, app TEXT, compatible INTEGER, down TEXT
+        );
+        """
 
     /// Returns the text of a file without a byte order mark, as the migrator runs it.
     private static func withoutMark(_ text: String) -> String {

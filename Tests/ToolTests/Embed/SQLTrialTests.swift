@@ -163,6 +163,19 @@ struct SQLTrialTests {
         #expect(try await tool().errors == "")
     }
 
+    @Test("beside the migrator's ledger, which files may read and tidy")
+    func ledger() async throws {
+        let tool = try EmbedTool([
+            "1_a.sql":
+                "CREATE TABLE a(x CHECK (x = 1)); CREATE VIEW v AS SELECT version FROM schema_migrations;",
+            "2_b.sql":
+                "INSERT INTO a SELECT count(*) FROM v; DELETE FROM schema_migrations; PRAGMA query_only = 1;",
+            "3_c.sql":
+                "INSERT INTO a SELECT count(*) FROM v; UPDATE schema_migrations_details SET name = 'a';",
+        ])
+        #expect(try await tool().errors == "")
+    }
+
     @Test(
         "up to what it cannot run, and says so",
         arguments: [
