@@ -5,7 +5,7 @@ struct FileSettings {
     private let beginsWithForeignKeys: Bool
 
     init(_ sql: String) {
-        let preamble = Preamble(sql)
+        let preamble = Preamble(Array(sql.utf8))
         let comments: [String] = preamble.lineComments.map {
             $0.dropFirst("--".count).filter { !$0.isWhitespace }
         }

@@ -5,9 +5,8 @@ struct Preamble {
     /// The offset of the statement, in bytes.
     private(set) var end: Int
 
-    /// Reads a text from an offset on, in bytes.
-    init(_ sql: String, from start: Int = 0) {
-        let bytes = Array(sql.utf8)
+    /// Reads the bytes of a text from an offset on.
+    init(_ bytes: [UInt8], from start: Int = 0) {
         func follows(_ text: String, at index: Int) -> Bool {
             bytes[index...].starts(with: text.utf8)
         }

@@ -9,6 +9,8 @@ final class SystemSQLite {
         let message: String
         /// The offset in the SQL, in bytes.
         let offset: Int
+        /// True for a statement that was not run, because it reaches beyond the database.
+        var reachesBeyond = false
     }
 
     private typealias Open =
@@ -76,15 +78,22 @@ final class SystemSQLite {
         dlclose(library)
     }
 
-    /// Runs all statements of a text without NULs.
+    /// Runs all statements of a text without NULs, up to one that reaches beyond the database.
     ///
     /// - Returns: the rows of all queries, as texts.
     @discardableResult
     func run(_ sql: String) throws(Refusal) -> [[String]] {
         var rows: [[String]] = []
+        let source = Array(sql.utf8)
         let bytes = sql.utf8CString
         var offset = 0
         while offset < bytes.count - 1 {
+            let start = Preamble(source, from: offset).end
+            let letters = source[start...].prefix { 0x61...0x7A ~= $0 | 0x20 }
+            let word = String(decoding: letters, as: UTF8.self).uppercased()
+            if word == "ATTACH" || word == "VACUUM" {
+                throw Refusal(message: "it contains \(word)", offset: start, reachesBeyond: true)
+            }
             var statement: OpaquePointer?
             var length = 0
             let failure = bytes.withUnsafeBufferPointer { buffer -> Int32? in
@@ -95,7 +104,7 @@ final class SystemSQLite {
                 length = (tail ?? start) - start
                 return nil
             }
-            if let failure { throw refusal(offset + max(Int(failure), 0), isExact: failure >= 0, sql) }
+            if let failure { throw refusal(at: failure < 0 ? start : offset + Int(failure)) }
             defer { _ = finalize(statement) }
             guard statement != nil else { return rows }
             var code = step(statement)
@@ -105,7 +114,7 @@ final class SystemSQLite {
                 )
                 code = step(statement)
             }
-            guard code == Self.done else { throw refusal(offset, isExact: false, sql) }
+            guard code == Self.done else { throw refusal(at: start) }
             offset += length
         }
         return rows
@@ -114,8 +123,7 @@ final class SystemSQLite {
     private static let row: Int32 = 100
     private static let done: Int32 = 101
 
-    private func refusal(_ offset: Int, isExact: Bool, _ sql: String) -> Refusal {
-        let text = message(database).map { String(cString: $0) } ?? "SQLite refuses it"
-        return Refusal(message: text, offset: isExact ? offset : Preamble(sql, from: offset).end)
+    private func refusal(at offset: Int) -> Refusal {
+        Refusal(message: message(database).map { String(cString: $0) } ?? "SQLite refuses it", offset: offset)
     }
 }

@@ -73,6 +73,12 @@ struct SQLTrialTests {
             ALTER TABLE writer RENAME TO author; SELECT * FROM writers;
             """,
             "3_c.sql": "-- migrations: transaction=none\nPRAGMA user_version = 2;",
+            "4_d.sql": """
+            CREATE VIRTUAL TABLE words USING fts5(word); CREATE TABLE text(word);
+            CREATE TRIGGER index_text AFTER INSERT ON text BEGIN INSERT INTO words VALUES (NEW.word); END;
+            PRAGMA trusted_schema = OFF;
+            """,
+            "5_e.sql": "INSERT INTO text VALUES ('a');",
         ])
         let run = try await tool()
         #expect(run.errors == "")
@@ -195,6 +201,10 @@ struct SQLTrialTests {
                 ["1_a.sql": "-- migrations: transaction=none\nVACUUM;"],
                 "1_a.sql:1:1: note: the build did not run the SQL from here on, because it contains VACUUM."
             ),
+            (
+                ["1_a.sql": "SELECT 1; -- more\nattach 'b.sqlite' AS b; SELECT * FROM b.c;"],
+                "1_a.sql:1:1: note: the build did not run the SQL from here on, because it contains ATTACH."
+            ),
         ] as [([String: String], String)])
     func note(files: [String: String], message: String) async throws {
         let tool = try EmbedTool(files)
@@ -202,6 +212,18 @@ struct SQLTrialTests {
         #expect(run.errors == "\(tool.migrations.path)/\(message) The tests of the app have to run it.\n")
         #expect(run.status == 0)
         #expect(FileManager.default.fileExists(atPath: tool.output.path))
+    }
+
+    @Test("also where a comment, a text or a name holds the word of a statement that it does not run")
+    func words() async throws {
+        let tool = try EmbedTool([
+            "1_a.sql": """
+            -- People can attach a photo.
+            CREATE TABLE vacuum(attach); INSERT INTO vacuum VALUES ('vacuum; attach');
+            """,
+            "2_b.sql": "SELECT missing;",
+        ])
+        #expect(try await tool().errors.contains("2_b.sql:1:8: error: no such column: missing."))
     }
 
     @Test("unless a file switches that off")
