@@ -193,6 +193,23 @@ struct EmbedCommandTests {
         #expect(try await tool("check").status == 0)
     }
 
+    @Test("takes its file, and that of the types, with the line ends of another checkout")
+    func lineEnds() async throws {
+        let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);", "2_b.sql": "CREATE TABLE b(x);"])
+        _ = try await tool("embed --output Migrations.swift")
+        _ = try await tool("types --output OldSchemas.swift")
+        for name in ["Migrations.swift", "OldSchemas.swift"] {
+            let text = try String(contentsOf: tool.folder.file(name), encoding: .utf8)
+            try tool.write(text.replacing("\n", with: "\r\n"), to: name)
+        }
+        let check = try await tool("check")
+        #expect(check.status == 0, "\(check)")
+        #expect(try await tool("embed").output == "Migrations.swift: 2 migrations, unchanged\n")
+        #expect(try await tool("types").output.hasSuffix(", unchanged\n"))
+        try tool.write("CREATE TABLE a(y);", to: "Migrations/1_a.sql")
+        #expect(try await tool("embed").output == "Migrations.swift: 2 migrations\n")
+    }
+
     @Test("compares the code byte by byte, and refuses the files that the library refuses")
     func bytes() async throws {
         let tool = try Tool(["1_a.sql": "CREATE TABLE a(x DEFAULT 'caf\u{E9}');"])

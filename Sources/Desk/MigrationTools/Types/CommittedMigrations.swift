@@ -37,8 +37,7 @@ package struct CommittedMigrations {
     /// - Throws: `MigrationError`, if another file is there.
     package func write(to url: URL) throws -> Bool {
         if FileManager.default.fileExists(atPath: url.path) {
-            let old = try? String(contentsOf: url, encoding: .utf8)
-            guard let old, old.hasPrefix(SwiftSource.committedTitle) else {
+            guard let old = url.readGenerated(), old.hasPrefix(SwiftSource.committedTitle) else {
                 throw MigrationError(
                     .misuse, at: .file(url.lastPathComponent),
                     "exists already, and holds no embedded migrations",

@@ -67,7 +67,7 @@ struct GeneratedCodeReview {
     }
 
     private func embedded(_ url: URL) throws -> String? {
-        guard let text = try? String(contentsOf: url, encoding: .utf8) else { return missing(url, "embed") }
+        guard let text = url.readGenerated() else { return missing(url, "embed") }
         return try CommittedMigrations(in: folder).text.utf8.elementsEqual(text.utf8)
             ? nil : stale(url, "embed")
     }

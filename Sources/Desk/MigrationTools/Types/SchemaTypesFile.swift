@@ -20,9 +20,7 @@ package struct SchemaTypesFile: Sendable {
             (text, header) = (nil, nil)
             return
         }
-        guard let text = try? String(contentsOf: url, encoding: .utf8),
-            let header = SchemaTypesHeader(of: text)
-        else {
+        guard let text = url.readGenerated(), let header = SchemaTypesHeader(of: text) else {
             throw MigrationError(
                 .misuse, at: .file(url.lastPathComponent),
                 "exists already, and holds no types of old schemas",

@@ -4,6 +4,13 @@ import MigrationDiagnostics
 import SchemaMigrations
 
 extension URL {
+    /// Reads generated code, with the line ends that it was written with: Git may have given it others.
+    ///
+    /// - Returns: nil, if the file cannot be read.
+    func readGenerated() -> String? {
+        try? String(contentsOf: self, encoding: .utf8).replacing("\r\n", with: "\n")
+    }
+
     /// Writes generated code to a file, and makes its folder if it is missing.
     ///
     /// - Throws: `MigrationError`, if the file cannot be written.
