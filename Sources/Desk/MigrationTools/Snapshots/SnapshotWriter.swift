@@ -61,7 +61,9 @@ package struct SnapshotWriter {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             try Data(text.utf8).write(to: part)
         }
-        try verify(part)
+        try verify(
+            part, remedy: "A snapshot cannot hold that: do it in the app, or let new databases run the files."
+        )
         try write { guard rename(part.path, file.path) == 0 else { throw POSIXError.current } }
     }
 
@@ -84,7 +86,9 @@ package struct SnapshotWriter {
     /// Verifies that a snapshot and the migrations after it make the same database as all migrations do.
     ///
     /// - Throws: `MigrationError`, which says where they differ.
-    package func verify(_ url: URL) throws {
+    package func verify(_ url: URL) throws { try verify(url, remedy: Snapshot.remedy) }
+
+    private func verify(_ url: URL, remedy: String) throws {
         let differences = try MigrationError.mapErrors {
             let snapshot = try configuration.scratchDatabase()
             try migrator.with(snapshot: url).migrate(snapshot, progress: progress)
@@ -95,7 +99,7 @@ package struct SnapshotWriter {
         guard !differences.isEmpty else { return }
         throw Snapshot.invalid(
             url, "is not what the migrations make: \(differences.joined(separator: "; "))",
-            remedy: Snapshot.remedy)
+            remedy: remedy)
     }
 
     /// Runs all migrations on an empty database in memory.
@@ -120,8 +124,11 @@ package struct SnapshotWriter {
         // row.
         for table in objects where table.type == "table" {
             lines += ["", table.statement]
-            lines +=
-                try table.isVirtual ? FullTextTable(table)?.settings(db) ?? [] : inserts(of: table.name, db)
+            if let fullText = FullTextTable(table) {
+                lines += try fullText.settings(db) + inserts(of: fullText, db)
+            } else if !table.isVirtual {
+                lines += try inserts(of: table.name, db)
+            }
         }
         for object in objects where object.type == "index" || object.type == "view" {
             lines += ["", object.statement]
@@ -147,11 +154,27 @@ package struct SnapshotWriter {
     private func inserts(of table: SQLName, _ db: Database) throws -> [String] {
         let found = try StoredRows(db, table: table, isWritable: true)
         return found.rows.map { row in
-            let values = row.map(\.sql).joined(separator: ", ")
-            return row.isEmpty
-                ? "INSERT INTO \(table.sql) DEFAULT VALUES;"
-                : "INSERT INTO \(table.sql)(\(found.columns.sql)) VALUES (\(values));"
+            row.isEmpty
+                ? "INSERT INTO \(table.sql) DEFAULT VALUES;" : insert(row, found.columns, into: table)
         }
+    }
+
+    /// Returns the statements that index the texts that a full-text table holds itself.
+    private func inserts(of table: FullTextTable, _ db: Database) throws -> [String] {
+        guard table.content == .own else { return [] }
+        let texts = try SQLName.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0",
+            arguments: [table.name])
+        let columns = ["rowid"] + texts + [table.language].compactMap { $0 }
+        var lines: [String] = []
+        try StoredRows.forEach(db, table.name, columns) { row in
+            lines.append(insert(row, columns, into: table.name))
+        }
+        return lines
+    }
+
+    private func insert(_ row: [StoredValue], _ columns: [SQLName], into table: SQLName) -> String {
+        "INSERT INTO \(table.sql)(\(columns.sql)) VALUES (\(row.map(\.sql).joined(separator: ", ")));"
     }
 
     /// Returns the statements that index the rows of other tables and views.
