@@ -358,6 +358,22 @@ struct OlderBuildTests {
         #expect(try await tool("migrate --database new.sqlite").status == 0)
     }
 
+    @Test("squashes a file that leaves orphans into a baseline that may")
+    func squashOrphans() async throws {
+        let tool = try Tool([
+            "1_a.sql": """
+            -- migrations: foreign-keys=unchecked
+            CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p); INSERT INTO c VALUES (9);
+            """,
+            "2_b.sql": "CREATE TABLE b(x);",
+        ])
+        let squash = try await tool("squash --before 2")
+        #expect(squash.status == 0, "\(squash)")
+        let migrate = try await tool("migrate --database app.sqlite")
+        #expect(migrate.status == 0, "\(migrate)")
+        #expect(try await tool("check").status == 0)
+    }
+
     @Test("keeps in a baseline which tables a sync engine mirrors")
     func squashSynchronized() async throws {
         let tool = try Tool([

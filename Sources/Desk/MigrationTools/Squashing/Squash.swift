@@ -102,9 +102,11 @@ package struct Squash {
     private static func header(_ older: [any SchemaMigration], _ lastRelease: String?) throws -> String {
         var lines = ["-- Written by `app-migrations squash` from the migrations below. Do not edit it."]
         var synchronized = SynchronizedTables()
+        var isUnchecked = false
         for migration in older {
             if let script = try (migration as? any SQLSource)?.script() {
                 synchronized.add(ScriptOutline(script))
+                isUnchecked = isUnchecked || script.settings.foreignKeys == .unchecked
             }
             let text = try (migration as? any SQLSource)?.text() ?? ""
             lines +=
@@ -113,6 +115,8 @@ package struct Squash {
         }
         lines += synchronized.names.sorted().map { "\(SynchronizedTables.baselineHeader)\($0.text)" }
         if let lastRelease { lines.append("\(Baseline.releaseHeader)\(lastRelease)") }
+        // Such a file may leave rows that no other file may.
+        if isUnchecked { lines.append("-- migrations: foreign-keys=unchecked") }
         return (lines + [""]).joined(separator: "\n")
     }
 
