@@ -374,6 +374,25 @@ struct OlderBuildTests {
         #expect(try await tool("check").status == 0)
     }
 
+    @Test("squashes no file that sets what a baseline cannot, unless a later one sets it as well")
+    func squashWAL() async throws {
+        let wal = "-- migrations: transaction=none\nPRAGMA journal_mode = WAL;"
+        let files = ["1_a.sql": "CREATE TABLE a(x);", "2_wal.sql": wal, "3_b.sql": "CREATE TABLE b(x);"]
+        let refused = try await Tool(files)("squash --before 3")
+        #expect(
+            refused.errors == """
+                error: 2_wal.sql sets journal_mode = WAL, which no baseline can do.
+                Squash the files before it, or add a later file that sets it, too. Nothing was changed.
+
+                """)
+        let later = try Tool(files.merging(["4_wal.sql": wal]) { $1 })
+        let squash = try await later("squash --before 3")
+        #expect(squash.status == 0, "\(squash)")
+        let back = "-- migrations: transaction=none\nPRAGMA journal_mode = DELETE;"
+        let reset = try Tool(files.merging(["3_b.sql": back]) { $1 })
+        #expect(try await reset("squash --before 3").status == 0)
+    }
+
     @Test("keeps in a baseline which tables a sync engine mirrors")
     func squashSynchronized() async throws {
         let tool = try Tool([

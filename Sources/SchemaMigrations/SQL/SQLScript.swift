@@ -90,6 +90,12 @@ package struct SQLScript {
         try refuse()
     }
 
+    /// The journal mode that the file sets; nil if it sets none.
+    package var journalMode: String? {
+        let pragmas = statements.lazy.compactMap(SQLFileSettings.Pragma.init)
+        return pragmas.first { $0.name == "journal_mode" }?.value
+    }
+
     /// True if the file may change settings of the connection.
     package var hasPragmas: Bool { statements.contains { $0.explained.first?.keyword == "PRAGMA" } }
 

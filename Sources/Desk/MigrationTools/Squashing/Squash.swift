@@ -69,6 +69,15 @@ package struct Squash {
                 "Up to version \(version), there is only \(older[0].title)", remedy: "Pass a later version.")
         }
         let later = migrations.filter { $0.version > version }
+        // The check runs in memory, where there is no WAL.
+        if let wal = try older.last(where: { try $0.journalMode() != nil }), try wal.journalMode() == "WAL",
+            try !later.contains(where: { try $0.journalMode() == "WAL" })
+        {
+            throw Self.refusal(
+                "\(wal.title) sets journal_mode = WAL, which no baseline can do",
+                remedy:
+                    "Squash the files before it, or add a later file that sets it, too. Nothing was changed.")
+        }
         let runnable = later.prefix { $0 is any SQLSource }
         unproved = later.dropFirst(runnable.count).map(\.title)
         // The ledger tells the baseline from the file that it replaces by the name, and some disks ignore its case.
@@ -212,6 +221,11 @@ package struct Squash {
     private static func refusal(_ problem: String, remedy: String) -> MigrationError {
         MigrationError(.misuse, problem, remedy: remedy)
     }
+}
+
+extension SchemaMigration {
+    /// The journal mode that a file sets; nil if it sets none.
+    fileprivate func journalMode() throws -> String? { try (self as? any SQLSource)?.script().journalMode }
 }
 
 extension Squash {
