@@ -183,9 +183,31 @@ struct FileRehearsalTests {
                 "ALTER TABLE book ADD COLUMN isRead INTEGER NOT NULL DEFAULT 0; ALTER TABLE book DROP COLUMN title;",
                 ["column `book.title` is gone, and had 2 values"]
             ),
+            ("INSERT INTO note SELECT mood FROM book; ALTER TABLE book DROP COLUMN mood;", []),
         ])
     func goneColumn(sql: String, losses: [String]) throws {
         #expect(try rehearsal(sql).losses == losses)
+    }
+
+    @Test(
+        "finds the values of a column that is gone, whatever keys and old values are the same numbers",
+        arguments: [
+            "INSERT INTO book(rank) VALUES (4);",
+            "CREATE TABLE tag(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO tag(name) VALUES ('a'), ('b'), ('c');",
+        ])
+    func goneNumbers(sql: String) throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "a",
+                sql: """
+                    CREATE TABLE book(id INTEGER PRIMARY KEY, rating INTEGER, rank INTEGER);
+                    INSERT INTO book VALUES (1, 3, 1), (2, NULL, 2), (3, 1, 3);
+                    """),
+            SQLMigration(version: 2, name: "b", sql: "ALTER TABLE book DROP COLUMN rating; \(sql)"),
+        ])
+        let queue = try DatabaseQueue()
+        try schema.migrate(queue, upTo: 1)
+        #expect(try schema.rehearse(queue).losses == ["column `book.rating` is gone, and had 2 values"])
     }
 
     @Test("finds the rows of a table that is dropped, and whose name another one takes")

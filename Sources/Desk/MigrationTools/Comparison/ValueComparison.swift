@@ -98,7 +98,7 @@ package struct ValueComparison: Sendable {
         }.filter { !$0.values.isEmpty }
         guard !gone.isEmpty else { return [] }
         let new = after.tables.flatMap { table in
-            table.columns.indices.filter { !isUnchanged($0, of: table) }.map { Set(table.values(of: $0)) }
+            table.columns.indices.map { newValues(of: $0, in: table) }
         }
         return gone.filter { column in
             !new.contains { $0.isSuperset(of: column.values) }
@@ -110,14 +110,22 @@ package struct ValueComparison: Sendable {
         }.sorted { ($0.table, $0.column) < ($1.table, $1.column) }
     }
 
-    /// Returns whether a column has no other values than it had before.
-    private func isUnchanged(_ column: Int, of table: TableValues) -> Bool {
-        guard let pair = pairs.first(where: { $0.stored.layout.name == table.layout.name }),
+    /// Returns the values that a column has in other rows than before.
+    ///
+    /// A key that SQLite gives to each row holds no values of another column, but many small numbers.
+    private func newValues(of column: Int, in table: TableValues) -> Set<Int> {
+        if table.layout.columns.contains(where: { $0.isRowID && $0.name == table.columns[column] }) {
+            return []
+        }
+        var kept: Set<Int> = []
+        if let pair = pairs.first(where: { $0.stored.layout.name == table.layout.name }),
             let old = pair.columns.first(where: { $0.new == column })?.old
-        else { return false }
-        let name = pair.old.columns[old]
-        return pair.rows.count == table.count
-            && !changes.contains { $0.table == pair.old.layout.name && $0.column == name }
+        {
+            let name = pair.old.columns[old]
+            let change = changes.first { $0.table == pair.old.layout.name && $0.column == name }
+            kept = Set(pair.rows.map(\.new)).subtracting(change?.rows.map(\.new) ?? [])
+        }
+        return Set((0..<table.count).filter { !kept.contains($0) }.map { table.meaning($0, column) })
     }
 
     /// Returns whether a new column has a value in each row in which a column that is gone had one, and not always the same.
