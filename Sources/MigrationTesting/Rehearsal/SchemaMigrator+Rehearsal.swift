@@ -67,7 +67,10 @@ extension SchemaMigrator {
         _ copy: DatabaseQueue, upTo version: SchemaVersion?, progress: Progress?
     ) throws -> RehearsedRun {
         // As on the device, but for the copy of the copy.
-        var migrator = self
+        let code = Locked<[SchemaVersion: SQLScript]>([:])
+        var migrator = tracingCode { title, trace in
+            code.withLock { $0[title.version] = trace.script(of: title) }
+        }
         migrator.options.backupFolder = nil
         do {
             let report = try migrator.migrate(copy, upTo: version, progress: progress)
@@ -79,7 +82,9 @@ extension SchemaMigrator {
                         version: $0.version, name: $0.name ?? "", duration: $0.duration ?? .zero)
                 },
                 scripts: migrations.filter { applied.contains($0.version) }
-                    .compactMap { try ($0 as? any SQLSource)?.script() },
+                    .compactMap { migration in
+                        try (migration as? any SQLSource)?.script() ?? code.withLock { $0[migration.version] }
+                    },
                 warnings: report.warnings)
         } catch var error as MigrationError where error.schemaVersion != nil {
             error.remedy = "The database itself was not changed. Fix the migration, and rehearse again."

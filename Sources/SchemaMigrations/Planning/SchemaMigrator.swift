@@ -1,5 +1,6 @@
 import AppMigrations
 public import Foundation
+package import GRDB
 import MigrationDiagnostics
 
 /// Migrates SQLite databases to the schema that the app needs, by migrations that each run once, in order.
@@ -16,7 +17,7 @@ import MigrationDiagnostics
 /// One database has one set of migrations: to use several folders, join them in one migrator.
 public struct SchemaMigrator: Sendable {
     /// All known migrations, ascending.
-    public let migrations: [any SchemaMigration]
+    public private(set) var migrations: [any SchemaMigration]
 
     /// The options for commits, timeouts and backups.
     package var options: SchemaOptions
@@ -150,6 +151,22 @@ public struct SchemaMigrator: Sendable {
         copy.snapshotURL = snapshot
         copy.options = SchemaOptions()
         copy.adopting = nil
+        return copy
+    }
+
+    /// Returns the migrator with another way to run its migrations in Swift.
+    package func runningCode(
+        by run: @escaping @Sendable (any SchemaMigration, Database) throws -> Void
+    ) -> SchemaMigrator {
+        var copy = self
+        copy.migrations = migrations.map { migration in
+            migration is any SQLSource
+                ? migration
+                : CodeMigration(
+                    migration.version, migration.name, foreignKeys: migration.foreignKeys,
+                    isCompatible: migration.isCompatible, migrate: { try run(migration, $0) },
+                    rollback: (migration as? CodeMigration)?.down)
+        }
         return copy
     }
 }

@@ -210,6 +210,24 @@ struct FileRehearsalTests {
         #expect(try schema.rehearse(queue).losses == ["column `book.rating` is gone, and had 2 values"])
     }
 
+    @Test("follows the renames of a migration in Swift")
+    func renamesInSwift() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(
+                version: 1, name: "a", sql: "CREATE TABLE book(title TEXT); INSERT INTO book VALUES ('Emma');"
+            ),
+            CodeMigration(2, "b") { db in
+                try db.execute(sql: "ALTER TABLE book RENAME TO item; ALTER TABLE item RENAME title TO name")
+                try db.execute(sql: "UPDATE item SET name = NULL WHERE name = ?", arguments: ["Emma"])
+            },
+        ])
+        let queue = try DatabaseQueue()
+        try schema.migrate(queue, upTo: 1)
+        let rehearsal = try schema.rehearse(queue)
+        #expect(rehearsal.steps.map(\.name) == ["b"])
+        #expect(rehearsal.losses == ["column `book.title` has changed: 1 of 1 row, 1 to NULL"])
+    }
+
     @Test("finds the rows of a table that is dropped, and whose name another one takes")
     func takenName() throws {
         let rehearsal = try rehearsal("DROP TABLE book; ALTER TABLE note RENAME TO book;")

@@ -1,3 +1,4 @@
+import AppMigrations
 package import GRDB
 package import SchemaMigrations
 
@@ -102,16 +103,8 @@ extension SchemaMigrator: MigrationRunner {
     }
 
     package func trace(_ title: MigrationTitle, in database: DatabaseQueue) throws -> MigrationTrace {
-        let trace = StatementTrace()
-        let traced = migrations.map { migration -> any SchemaMigration in
-            migration is any SQLSource
-                ? migration
-                : CodeMigration(migration.version, migration.name, foreignKeys: migration.foreignKeys) { db in
-                    trace.start(db)
-                    defer { trace.stop(db) }
-                    try migration.migrate(db)
-                }
-        }
+        let statements = Locked<[TracedStatement]>([])
+        let traced = tracingCode { _, trace in statements.withLock { $0 += trace.statements } }.migrations
         let result = Result {
             try SchemaMigrator(migrations: traced, options: options).migrate(database, upTo: title.version)
         }
@@ -124,11 +117,28 @@ extension SchemaMigrator: MigrationRunner {
             }
         }
         var found = MigrationTrace(
-            statements: texts ?? trace.statements,
+            statements: texts ?? statements.withLock { $0 },
             foreignKeys: script?.settings.foreignKeys ?? migration?.foreignKeys ?? .deferred)
         found.script = script
         if case .failure(let error) = result { found.error = error }
         return found
+    }
+
+    /// Returns the migrator, whose migrations in Swift hand over what they have run.
+    package func tracingCode(
+        _ found: @escaping @Sendable (MigrationTitle, MigrationTrace) -> Void
+    ) -> SchemaMigrator {
+        runningCode { migration, db in
+            let trace = StatementTrace()
+            trace.start(db)
+            defer {
+                trace.stop(db)
+                found(
+                    MigrationTitle(version: migration.version, name: migration.name, title: migration.title),
+                    MigrationTrace(statements: trace.statements, foreignKeys: migration.foreignKeys))
+            }
+            try migration.migrate(db)
+        }
     }
 
     package func standing(_ db: Database) throws -> MigrationStanding {
