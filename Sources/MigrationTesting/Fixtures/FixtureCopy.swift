@@ -131,9 +131,12 @@ struct FixtureCopy {
         }
         if try target.tableExists("sqlite_sequence"), try source.tableExists("sqlite_sequence") {
             for row in try Row.fetchAll(source, sql: "SELECT name, seq FROM sqlite_sequence") {
+                // A table without rows has no sequence yet.
                 try target.execute(
-                    sql: "UPDATE sqlite_sequence SET seq = ? WHERE name = ?",
-                    arguments: [row["seq"], row["name"]])
+                    sql: """
+                        DELETE FROM sqlite_sequence WHERE name = :name;
+                        INSERT INTO sqlite_sequence(name, seq) VALUES (:name, :seq)
+                        """, arguments: ["name": row["name"], "seq": row["seq"]])
             }
         }
     }

@@ -63,31 +63,47 @@ struct FixtureSample {
                     FROM \(table.name.inMain) WHERE \(isIt)
                     """, arguments: StatementArguments(key))
             guard let found else { continue }
-            let values = names.isEmpty ? [] : Array(found.databaseValues)
+            var values = names.isEmpty ? [] : Array(found.databaseValues)
+            for reference in table.references {
+                guard let (parent, key, joined) = try parent(of: values, in: table, by: reference) else {
+                    continue
+                }
+                waiting.append((parent, key))
+                // Its collation or type may differ, and noise would tell the two values apart.
+                for (name, value) in zip(reference.columns, joined) {
+                    if let index = table.columns.firstIndex(where: { $0.name == name }) {
+                        values[index] = value
+                    }
+                }
+            }
             rows[table.name, default: []].append(
                 Row(id: table.rowIDName == nil ? nil : key[0], values: values))
-            for reference in table.references { waiting += try parent(of: values, in: table, by: reference) }
         }
     }
 
-    /// Returns the row that a row refers to; an empty array if a column is null or the row is missing.
+    /// Returns the key of the row that a row refers to, with the values there of the columns that join them.
+    ///
+    /// - Returns: nil, if a column is null or the row is missing.
     private func parent(
         of values: [DatabaseValue], in table: TableLayout, by reference: TableLayout.Reference
-    ) throws -> [(TableLayout, [DatabaseValue])] {
-        guard let parent = layouts[reference.parent] else { return [] }
+    ) throws -> (TableLayout, key: [DatabaseValue], joined: [DatabaseValue])? {
+        guard let parent = layouts[reference.parent] else { return nil }
         let found = reference.columns.map { name in
             table.columns.firstIndex { $0.name == name }.map { values[$0] } ?? .null
         }
-        guard !found.contains(.null), found.count == reference.parentColumns.count else { return [] }
+        guard !found.contains(.null), found.count == reference.parentColumns.count else { return nil }
         let isIt = reference.parentColumns.map { "\($0.sql) = ?" }.joined(
             separator: " AND ")
+        let selected = parent.keyColumns + reference.parentColumns.map(\.sql)
         let row = try GRDB.Row.fetchOne(
             db,
             sql: """
-                SELECT \(parent.keyColumns.joined(separator: ", ")) FROM \(parent.name.inMain)
+                SELECT \(selected.joined(separator: ", ")) FROM \(parent.name.inMain)
                 WHERE \(isIt)
                 """, arguments: StatementArguments(found))
-        return row.map { [(parent, Array($0.databaseValues))] } ?? []
+        guard let values = row.map({ Array($0.databaseValues) }) else { return nil }
+        let count = parent.keyColumns.count
+        return (parent, Array(values.prefix(count)), Array(values.dropFirst(count)))
     }
 }
 

@@ -253,6 +253,34 @@ struct FixtureMakerTests {
         #expect(try strings("SELECT count(*) FROM t", queue) == ["28"])
     }
 
+    @Test("has the rows whose foreign keys match in another spelling or type")
+    func looseKeys() throws {
+        let (queue, report) = try fixture(
+            """
+            CREATE TABLE author(name TEXT PRIMARY KEY COLLATE NOCASE);
+            CREATE TABLE book(author TEXT COLLATE NOCASE REFERENCES author(name));
+            INSERT INTO author VALUES ('Jane Austen'); INSERT INTO book VALUES ('jane austen'), ('JANE AUSTEN');
+            CREATE TABLE tag(id INTEGER PRIMARY KEY); CREATE TABLE link(tag TEXT REFERENCES tag(id));
+            INSERT INTO tag VALUES (12345); INSERT INTO link VALUES ('12345');
+            CREATE TABLE code(id TEXT PRIMARY KEY); CREATE TABLE use(code INTEGER REFERENCES code(id));
+            INSERT INTO code VALUES ('4321'); INSERT INTO use VALUES (4321);
+            """)
+        #expect(report.notes == [])
+        #expect(report.tables.map(\.rows) == report.tables.map(\.all))
+        #expect(try strings("SELECT count(*) FROM book JOIN author ON name = author", queue) == ["2"])
+        #expect(try strings("SELECT id FROM code WHERE id = '4321'", queue) == [])
+    }
+
+    @Test("keeps the sequence of a table without rows")
+    func sequence() throws {
+        let (queue, _) = try fixture(
+            """
+            CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE b(id INTEGER PRIMARY KEY AUTOINCREMENT);
+            INSERT INTO a VALUES (3); DELETE FROM a; INSERT INTO b VALUES (1), (7); DELETE FROM b WHERE id = 7;
+            """)
+        #expect(try strings("SELECT name || seq FROM sqlite_sequence ORDER BY 1", queue) == ["a3", "b7"])
+    }
+
     @Test("leaves out orphans and rows that noise does not fit, and notes it")
     func leftOut() throws {
         let (queue, report) = try fixture(
