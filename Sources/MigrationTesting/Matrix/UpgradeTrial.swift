@@ -321,11 +321,18 @@ struct UpgradeTrial {
         _ table: SQLName, expected: Int, before: [SQLName: Int], after: [SQLName: Int],
         _ version: SchemaVersion, _ start: UpgradeReport.Start
     ) -> UpgradeProblem {
-        let had = before[table] ?? 0
         let key = runner.key(version).code
+        func remedy(stating change: String) -> String {
+            // A change applies to what those before it in the list leave.
+            let others =
+                matrix.rowCounts.changes.contains { $0.migration == runner.key(version) } ? "…, " : ""
+            return
+                "Fix it, or, if it is intended, state it: rowCounts: .unchanged(except: [\(others)\(change)])"
+        }
         let told =
-            expected == had
-            ? "which had \(had.counting("row"))" : "where \(expected.counting("row")) had been expected"
+            expected == before[table] ?? 0
+            ? "which had \(expected.counting("row"))"
+            : "where \(expected.counting("row")) had been expected"
         guard let has = after[table] else {
             // The table that most likely replaced it.
             let other = after.filter { before[$0.key] == nil && $0.value == expected }.keys.min()
@@ -339,13 +346,9 @@ struct UpgradeTrial {
         let change =
             has == 0
             ? ".emptied(\"\(table)\", by: \(key))"
-            : ".changed(\"\(table)\", by: \(key)) { $0 \(has < had ? "-" : "+") \(abs(has - had)) }"
+            : ".changed(\"\(table)\", by: \(key)) { $0 \(has < expected ? "-" : "+") \(abs(has - expected)) }"
         return UpgradeProblem(
             "\(title(version)) leaves \(has.counting("row")) in table \(table.text.quoted), \(told), in the upgrade",
             from: start, remedy: remedy(stating: change))
-    }
-
-    private func remedy(stating change: String) -> String {
-        "Fix it, or, if it is intended, state it: rowCounts: .unchanged(except: [\(change)])"
     }
 }

@@ -99,6 +99,28 @@ struct UpgradeMatrixTests {
                 """)
     }
 
+    @Test("reports rows that a migration loses beside a stated change, and what to state after that")
+    func lostBesideStated() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "a", sql: "CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT);"),
+            SQLMigration(
+                version: 2, name: "b", sql: "ALTER TABLE note RENAME TO memo; DELETE FROM memo WHERE id % 2;"),
+        ])
+        let renamed = RowCounts.Change.renamed("note", to: "memo", by: 2)
+        let error = try #require(throws: UpgradeMatrixError.self) {
+            try UpgradeMatrix(of: schema, rowCounts: .unchanged(except: [renamed])).run()
+        }
+        #expect(
+            error.description == """
+                1 of 2 upgrades failed.
+                - 2_b.sql leaves 10 rows in table `memo`, where 20 rows had been expected, in the upgrade from 1.
+                  Fix it, or, if it is intended, state it: rowCounts: .unchanged(except: […, .changed("memo", by: 2) \
+                { $0 - 10 }])
+                """)
+        let counts = RowCounts.unchanged(except: [renamed, .changed("memo", by: 2) { $0 - 10 }])
+        #expect(try UpgradeMatrix(of: schema, rowCounts: counts).run().problems == [])
+    }
+
     @Test("accepts stated changes of row counts")
     func statedRows() throws {
         let counts = RowCounts.unchanged(except: [
