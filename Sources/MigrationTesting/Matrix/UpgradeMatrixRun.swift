@@ -26,6 +26,13 @@ struct UpgradeMatrixRun {
         replay(trial, &report)
         if stale == nil { startFromSnapshot(trial, &report) }
         upgradeFixtures(trial, &report)
+        if report.upgrades.isEmpty, report.generalProblems.isEmpty {
+            report.generalProblems.append(
+                UpgradeProblem(
+                    "The matrix upgrades no database",
+                    remedy: "Pass a migrator with migrations, and versions as from:, or nil for all of them.")
+            )
+        }
         return report
     }
 

@@ -118,6 +118,14 @@ struct BadMatrixTests {
                 """)
     }
 
+    @Test("reports that there is nothing to upgrade")
+    func empty() throws {
+        let schema = try SchemaMigrator(migrations: Self.migrations())
+        for matrix in [UpgradeMatrix(of: schema, from: []), UpgradeMatrix(of: DatabaseMigrator())] {
+            #expect(try message(matrix).hasPrefix("- The matrix upgrades no database.\n  Pass a migrator"))
+        }
+    }
+
     @Test("reports damage, and orphans")
     func damage() throws {
         try folder.execute(
