@@ -35,7 +35,8 @@ public final class SimulatedDevice {
     /// The app's code at launch.
     ///
     /// It receives the folder of its data and the launched version. It creates the managers as that version
-    /// did, on the thread on which it is called, and migrates.
+    /// did, on the thread on which it is called, and migrates. An asynchronous step cannot be played: leave it
+    /// out here.
     public typealias App = (_ folder: URL, _ version: AppVersion) throws -> Void
 
     /// A copy of a device's folder.

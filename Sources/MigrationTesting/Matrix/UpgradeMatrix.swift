@@ -52,7 +52,8 @@ public struct UpgradeMatrix: Sendable {
 
     /// The app's launch with an old database: creates the manager of the latest version, and registers its steps.
     ///
-    /// It receives the database and the migration that it is at, which is 0 for a fresh install.
+    /// It receives the database and the migration that it is at, which is 0 for a fresh install, and for a fixture at
+    /// no migration that the migrator knows. An asynchronous step cannot be played: leave it out here.
     public typealias App =
         @Sendable (_ database: DatabaseQueue, _ version: MigrationKey) throws -> MigrationManager
 

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationDiagnostics
@@ -164,8 +165,9 @@ struct UpgradeMatrixRun {
                 let start = UpgradeReport.Start(version: version.map(runner.key), origin: .fixture(name))
                 report.upgrades.append(trial.upgrade(old, from: start, filling: .none))
             } catch {
-                let remedy = "Make it again with `app-migrations fixture`, or remove it from the folder."
+                var remedy = "Make it again with `app-migrations fixture`, or remove it from the folder."
                 let cause = Diagnostic(error, remedy: remedy)
+                if let error = error as? MigrationError, error.code == .undecided { remedy = error.remedy }
                 report.generalProblems.append(
                     UpgradeProblem("The fixture \(name) cannot be used: \(cause.clause)", remedy: remedy))
             }

@@ -126,6 +126,16 @@ struct BadMatrixTests {
         }
     }
 
+    @Test("reports a fixture without a ledger, and that the migrator has to adopt it")
+    func unadopted() throws {
+        try folder.execute("CREATE TABLE a(x TEXT)", in: "1.sqlite")
+        let schema = try SchemaMigrator(migrations: Self.migrations())
+        let message = try message(UpgradeMatrix(of: schema, fixtures: folder.url))
+        #expect(
+            message.contains("The fixture 1.sqlite cannot be used: The database has tables"), "\(message)")
+        #expect(message.contains("Pass `adopting:"), "\(message)")
+    }
+
     @Test("reports damage, and orphans")
     func damage() throws {
         try folder.execute(
