@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import MigrationTools
 
@@ -124,8 +125,16 @@ extension FleetDevice {
     ) throws -> DatabaseValue {
         let key = sample[table.key] ?? .null
         guard let parent = table.parents[table.key], release?.table(parent) != nil else {
-            let isNumber = Int64.fromDatabaseValue(key) != nil
-            return isNumber ? time.databaseValue : "row \(time)".databaseValue
+            // A check may ask for the type and the length.
+            func padded(_ opening: String) -> String {
+                let zeros = max(0, (table.keyLength ?? 0) - opening.utf8.count - "\(time)".utf8.count)
+                return opening + String(repeating: "0", count: zeros) + "\(time)"
+            }
+            switch key.storage {
+            case .int64, .double: return time.databaseValue
+            case .blob: return Data(padded("").utf8).databaseValue
+            default: return padded("row ").databaseValue
+            }
         }
         // SQLite would give a number of its own to an INTEGER PRIMARY KEY.
         guard !key.isNull else {

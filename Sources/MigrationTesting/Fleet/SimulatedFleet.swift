@@ -124,7 +124,9 @@ public struct SimulatedFleet {
             refusals = refusals?.filter { release.table($0.key) == nil || found[$0.key] != nil } ?? found
         }
         guard let (table, reason) = refusals?.min(by: { $0.key < $1.key }) else { return }
-        throw FleetTableError(table: table, reason: "no device can write a row: \(reason)")
+        throw MigrationError.unsynchronized(
+            table, "no device can write a row: \(reason)",
+            remedy: "Name the tables that it refers to in tables:, too, or leave it out.")
     }
 
     /// Returns the place of the database in a folder.

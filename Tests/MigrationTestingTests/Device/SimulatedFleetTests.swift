@@ -128,8 +128,10 @@ struct SimulatedFleetTests {
         }
         let error = #expect(throws: (any Error).self) { try fleet.failure() }
         #expect(
-            error.map { "\($0)" }
-                == "The table pair cannot be synchronized: it has no primary key of one column.")
+            error.map { "\($0)" } == """
+                The table pair cannot be synchronized: it has no primary key of one column. Give it one, as a sync engine \
+                asks for, or leave it out of tables:.
+                """)
     }
 
     /// Returns a fleet of an app with lists and their covers, of which 2.0 fills a column of the covers once.
@@ -177,6 +179,34 @@ struct SimulatedFleetTests {
         }
     }
 
+    @Test(
+        "writes keys of the type and the length that a table asks for",
+        arguments: [
+            "id BLOB PRIMARY KEY NOT NULL CHECK (typeof(id) = 'blob'), image BLOB",
+            "id TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 36), image BLOB",
+            "id BLOB PRIMARY KEY NOT NULL CHECK (length(id) = 16), image BLOB",
+        ])
+    func formOfKeys(cover: String) throws {
+        let failure = try #require(try covers(cover, of: ["cover": "mood IS NOT NULL"]).failure())
+        #expect(failure.problem.contains("keeps a row in the old form in cover: "), "\(failure)")
+    }
+
+    @Test("refuses a table without a key, and a condition that is no SQL of the last version")
+    func badTable() throws {
+        func message(_ cover: String, _ condition: String) throws -> String {
+            let fleet = covers(cover, of: ["cover": condition])
+            return try #require(throws: MigrationError.self) { try fleet.failure() }.description
+        }
+        #expect(
+            try message("image BLOB, note TEXT", "true").contains("it has no primary key of one column. Give")
+        )
+        #expect(
+            try message("id TEXT PRIMARY KEY, image BLOB", "moood IS NOT NULL") == """
+                The table cover cannot be synchronized: its condition is `moood IS NOT NULL`: no such column: moood. \
+                Correct the condition in tables:.
+                """)
+    }
+
     @Test("refuses a table of which no device can write a row")
     func unwritable() throws {
         let fleet = covers(
@@ -184,7 +214,8 @@ struct SimulatedFleetTests {
         let error = #expect(throws: (any Error).self) { try fleet.failure() }
         #expect(
             error.map { "\($0)" } == """
-                The table cover cannot be synchronized: no device can write a row: NOT NULL constraint failed: cover.list.
+                The table cover cannot be synchronized: no device can write a row: NOT NULL constraint failed: \
+                cover.list. Name the tables that it refers to in tables:, too, or leave it out.
                 """)
     }
 
@@ -207,8 +238,9 @@ struct SimulatedFleetTests {
             return #expect(throws: (any Error).self) { try fleet.failure() }.map { "\($0)" } ?? ""
         }
         #expect(
-            failure("a.sqlite", "entries")
-                == "The table entries cannot be synchronized: 1.0 does not have it.")
+            failure("a.sqlite", "entries") == """
+                The table entries cannot be synchronized: 1.0 does not have it. Correct its name in tables:.
+                """)
         #expect(
             failure("b.sqlite", "entry") == """
                 The app has made no file b.sqlite in its launch as 1.0. Pass the name of its database, in the folder that the \
