@@ -54,6 +54,23 @@ struct OldSchemasTests {
                 """)
     }
 
+    @Test("says which versions of the file have no migration any more")
+    func merged() throws {
+        let folder = try TemporaryFolder()
+        let oldSchemas = OldSchemas(at: folder.file("OldSchemas.swift"))
+        try oldSchemas.write(for: Self.migrator(), at: ["v1"])
+        var merged = DatabaseMigrator()
+        merged.registerMigration("all") { try $0.execute(sql: "CREATE TABLE book(id INTEGER PRIMARY KEY)") }
+        let error = try #require(throws: MigrationError.self) { try oldSchemas.verify(for: merged) }
+        #expect(
+            error.description == """
+                OldSchemas.swift: has types at v1, which no migration has any more. Write it with \
+                OldSchemas.write(for:), which leaves them out, and commit it.
+                """)
+        try oldSchemas.write(for: merged)
+        try oldSchemas.verify(for: merged)
+    }
+
     @Test("knows migrations in Swift, and reports the rows that no type can read in a rehearsal")
     func code() throws {
         let folder = try TemporaryFolder()

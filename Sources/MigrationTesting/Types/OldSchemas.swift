@@ -4,6 +4,7 @@ public import GRDB
 import MigrationDiagnostics
 package import MigrationTools
 public import SchemaMigrations
+import TextOutput
 
 /// The Swift file with the tables of earlier schema versions, whose types steps of migrations use.
 ///
@@ -85,7 +86,9 @@ public struct OldSchemas: Sendable {
     /// - Throws: `MigrationError`, if it is missing or differs.
     public func verify(for migrator: SchemaMigrator) throws {
         let file = try SchemaTypesFile(url)
-        try compare(file, types(of: migrator, at: file.versions { SchemaVersion($0) }))
+        let versions = file.versions { SchemaVersion($0) }
+        try check(versions.subtracting(migrator.migrations.map(\.version)).sorted().map(\.description))
+        try compare(file, types(of: migrator, at: versions))
     }
 
     /// Verifies that the file is what GRDB's migrations make.
@@ -93,7 +96,18 @@ public struct OldSchemas: Sendable {
     /// - Throws: `MigrationError`, if it is missing or differs.
     public func verify(for migrator: DatabaseMigrator) throws {
         let file = try SchemaTypesFile(url)
-        try compare(file, types(of: migrator, at: file.versions { $0 }))
+        let versions = file.versions { $0 }
+        try check(versions.subtracting(migrator.migrations).sorted())
+        try compare(file, types(of: migrator, at: versions))
+    }
+
+    /// Makes sure that there are no versions without a migration, as after a merge.
+    private func check(_ unknown: [String]) throws {
+        guard !unknown.isEmpty else { return }
+        throw MigrationError(
+            .misuse, at: .file(url.lastPathComponent),
+            "has types at \(unknown.asList), which no migration has any more",
+            remedy: "Write it with OldSchemas.write(for:), which leaves them out, and commit it.")
     }
 
     private func types(of migrator: SchemaMigrator, at versions: Set<SchemaVersion>) throws -> SchemaTypes {
