@@ -69,7 +69,7 @@ extension LockRun.Statements {
         // A file reads nothing that Swift could see.
         guard trace.script == nil else { return }
         let known = names.union(trace.changes.compactMap(\.namedTable))
-        for read in trace.statements where read.kind == .read && read.mentions(known) {
+        for read in trace.statements where read.reads(known) {
             if !reads.contains(where: { $0.sql == read.sql && $0.expanded == read.expanded }) {
                 reads.append(read)
             }

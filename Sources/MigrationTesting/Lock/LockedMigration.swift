@@ -60,6 +60,9 @@ struct LockedMigration: Equatable {
             lines.append("merges: \(NormalSQL(merged).text)")
             lines.append("unprotected: what it does in a database that has had any of these")
         }
+        if (run.statements.reads + run.overRows.reads).contains(where: \.readsNumber) {
+            lines.append("unprotected: what it does with another user_version or application_id")
+        }
         return lines
     }
 

@@ -98,6 +98,22 @@ struct LockDifferenceTests {
         try lock.verify(migrator)
     }
 
+    @Test("of what depends on a number that the app keeps in the file are marked beforehand")
+    func numbers() throws {
+        let bodies: [Body] = [
+            sql("CREATE TABLE a(id INTEGER PRIMARY KEY)"),
+            { db in
+                let isOld = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 > 3
+                try db.execute(sql: isOld ? "DELETE FROM a" : "CREATE TABLE b(x)")
+            },
+        ]
+        try lock.record(migrator(bodies))
+        #expect(try text().contains("\n  reads: PRAGMA user_version\n"))
+        #expect(
+            try text().contains("\n  unprotected: what it does with another user_version or application_id\n")
+        )
+    }
+
     @Test("that no rows would show are marked beforehand")
     func unprotected() throws {
         let create = sql("CREATE TABLE a(id INTEGER PRIMARY KEY, name TEXT NOT NULL, rank INTEGER)")

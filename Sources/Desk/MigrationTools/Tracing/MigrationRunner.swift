@@ -67,10 +67,11 @@ package struct MigrationTrace: Sendable {
     /// The statements that may change something.
     package var changes: [TracedStatement] { statements.filter { $0.kind == .change } }
 
-    /// Returns the first statement that reads one of the tables, or one that the migration creates or renames.
+    /// Returns the first statement that reads one of the tables, one that the migration creates or renames, or a number of
+    /// the app's.
     package func firstRead(of tables: [SQLName]) -> TracedStatement? {
         let known = Set(tables + changes.compactMap(\.namedTable))
-        return statements.first { $0.kind == .read && $0.mentions(known) }
+        return statements.first { $0.reads(known) }
     }
 }
 

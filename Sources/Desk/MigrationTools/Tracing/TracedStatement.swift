@@ -7,7 +7,7 @@ package struct TracedStatement: Hashable, Sendable {
     package enum Kind: Sendable {
         /// It may change the schema, rows or a setting.
         case change
-        /// It only reads, rows or the list of tables.
+        /// It only reads: rows, the list of tables, or a number of the app's in the file.
         case read
         /// It begins or ends a transaction, asks for a setting or the columns of a table, or is the comment with which
         /// SQLite reports what triggers run.
@@ -37,12 +37,27 @@ package struct TracedStatement: Hashable, Sendable {
         case "SELECT", "VALUES", "EXPLAIN": return .read
         case "PRAGMA":
             let words = lexer.map(word)
-            return words.contains("=") ? .change : .other
+            let isNumber = words.contains { Self.numbers.contains(SQLName($0)) }
+            if words.contains("=") || isNumber && words.contains("(") { return .change }
+            return isNumber ? .read : .other
         case "WITH":
             let isChange = lexer.contains { ["INSERT", "REPLACE", "UPDATE", "DELETE"].contains(word($0)) }
             return isChange ? .change : .read
         default: return Self.changes.contains(first) ? .change : .other
         }
+    }
+
+    /// The numbers that an app keeps in the file (pragma.html), as a pragma and as a table.
+    private static let numbers: Set<SQLName> = [
+        "user_version", "application_id", "pragma_user_version", "pragma_application_id",
+    ]
+
+    /// True if the statement only reads, such a number.
+    package var readsNumber: Bool { kind == .read && mentions(Self.numbers) }
+
+    /// Returns whether the statement only reads, from one of the tables or such a number.
+    package func reads(_ tables: Set<SQLName>) -> Bool {
+        kind == .read && mentions(tables.union(Self.numbers))
     }
 
     /// Returns whether one of the names stands in the statement.
