@@ -198,6 +198,21 @@ struct MigrationExportTests {
         #expect(found == nil)
     }
 
+    @Test("takes what a virtual table's module reads for no read of the migration")
+    func module() throws {
+        var migrator = Self.migrator { db in
+            try db.create(virtualTable: "search", using: FTS5()) {
+                $0.synchronize(withTable: "book")
+                $0.column("title")
+            }
+            try db.execute(sql: "CREATE VIEW v AS SELECT title FROM book")
+        }
+        migrator.registerMigration("update") { db in
+            try db.execute(sql: "UPDATE book SET title = 'z' WHERE id < 3")
+        }
+        #expect(try MigrationExport(of: migrator, startingAt: 1).code == [:])
+    }
+
     @Test("fails as the migrations do on a new database, and refuses a version below 1")
     func failures() throws {
         let error = try #require(throws: MigrationError.self) {

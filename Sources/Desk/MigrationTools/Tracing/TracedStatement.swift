@@ -9,8 +9,8 @@ package struct TracedStatement: Hashable, Sendable {
         case change
         /// It only reads: rows, the list of tables, or a number of the app's in the file.
         case read
-        /// It begins or ends a transaction, asks for a setting or the columns of a table, or is the comment with which
-        /// SQLite reports what triggers run.
+        /// It begins or ends a transaction, asks for a setting or the columns of a table, is the comment with which
+        /// SQLite reports what triggers run, or what the module of a virtual table reads.
         case other
     }
 
@@ -34,7 +34,8 @@ package struct TracedStatement: Hashable, Sendable {
         }
         let first = word(lexer.next())
         switch first {
-        case "SELECT", "VALUES", "EXPLAIN": return .read
+        case "SELECT": return isOfModule ? .other : .read
+        case "VALUES", "EXPLAIN": return .read
         case "PRAGMA":
             let words = lexer.map(word)
             let isNumber = words.contains { Self.numbers.contains(SQLName($0)) }
@@ -44,6 +45,16 @@ package struct TracedStatement: Hashable, Sendable {
             let isChange = lexer.contains { ["INSERT", "REPLACE", "UPDATE", "DELETE"].contains(word($0)) }
             return isChange ? .change : .read
         default: return Self.changes.contains(first) ? .change : .other
+        }
+    }
+
+    /// True if the statement names a table of a schema by two texts, as SQLite's own modules do.
+    private var isOfModule: Bool {
+        let bytes = Array(sql.utf8)
+        let tokens = Array(SQLLexer(bytes))
+        return tokens.indices.dropLast(2).contains { index in
+            tokens[index].kind == .string && tokens[index + 2].kind == .string
+                && bytes[tokens[index + 1].range].elementsEqual(".".utf8)
         }
     }
 
