@@ -65,21 +65,18 @@ struct RowBatches: StepBatches {
     func run(_ part: Batch.Part, _ position: inout StepPosition, _ body: BatchBody, _ db: Database) throws
         -> Bool
     {
-        guard let key = try TableKey(of: table, where: condition, db) else {
+        guard let found = try TableKey(of: table, where: condition, db) else {
             throw MigrationError(
                 .stepFailed, "there is no table \(table)",
                 remedy: "Name the table as it is once `migrate()` has returned.")
         }
         var cursor = try position.cursor(ofStepAs: Rest.self)
         if cursor == nil {
-            position = try start(key, db)
+            position = try start(found, db)
             cursor = try position.cursor(as: Rest.self)
         }
         guard var rest = cursor else { return true }
-        let known = rest.key.map { SQLName($0) }
-        guard known == key.order.map({ SQLName($0) }) || known == key.columns else {
-            throw keyChanged(key, from: rest.key)
-        }
+        guard let key = found.inOrder(rest.key) else { throw keyChanged(found, from: rest.key) }
         rest.key = key.order
         let isAside = part == .setAside
         switch part {

@@ -9,9 +9,11 @@ struct TableKey {
     let table: SQLName
     let columns: [SQLName]
     /// The columns with what decides about their order, as in `name TEXT COLLATE NOCASE`.
-    let order: [String]
+    private(set) var order: [String]
+    /// The columns with what decides about their order in the table, whatever the index says.
+    private let plainOrder: [String]
     /// The columns as the key's index has them, in whose order the rows are read without sorting them.
-    private let indexed: [IndexedColumn]
+    private var indexed: [IndexedColumn]
     /// The columns that may be NULL: SQLite allows that in keys other than `INTEGER PRIMARY KEY` (lang_createtable.html).
     private let nullable: [SQLName]
     /// The encoding of the database's texts.
@@ -57,23 +59,25 @@ struct TableKey {
                     WHERE l.origin = 'pk' AND x.key
                     """), arguments: [table.text])
         let isFirstDescending: Bool = index.first?[2] ?? false
-        var (order, indexed): ([String], [IndexedColumn]) = ([], [])
+        var (order, plainOrder, indexed): ([String], [String], [IndexedColumn]) = ([], [], [])
         for column in columns {
             let metadata = db.columnMetadata(column, of: table)
             let affinity = Affinity(type: metadata.type, isStrict: found[2])
+            func text(_ collation: SQLName) -> String {
+                "\(column.text) \(affinity.rawValue)\(collation == "BINARY" ? "" : " COLLATE \(collation.text)")"
+            }
+            let own = SQLName(metadata.collation)
             let entry = index.first { SQLName($0[0] as String) == column }
-            let collation = entry.map { SQLName($0[1] as String) } ?? SQLName(metadata.collation)
+            let collation = entry.map { SQLName($0[1] as String) } ?? own
             // An index can be read from either end.
             let isDescending = entry.map { ($0[2] as Bool) != isFirstDescending } ?? false
             indexed.append(
                 IndexedColumn(
-                    name: column, collation: collation == SQLName(metadata.collation) ? nil : collation,
-                    isDescending: isDescending))
-            order.append(
-                "\(column.text) \(affinity.rawValue)\(collation == "BINARY" ? "" : " COLLATE \(collation.text)")"
-                    + (isDescending ? " DESC" : ""))
+                    name: column, collation: collation == own ? nil : collation, isDescending: isDescending))
+            order.append(text(collation) + (isDescending ? " DESC" : ""))
+            plainOrder.append(text(own))
         }
-        (self.order, self.indexed) = (order, indexed)
+        (self.order, self.plainOrder, self.indexed) = (order, plainOrder, indexed)
         // A key without an index is the row id.
         let hasIndex = try Bool.fetchOne(
             db.cachedStatement(
@@ -93,6 +97,21 @@ private struct IndexedColumn {
     let collation: SQLName?
     /// True if the index has the column's values the other way round than those of its first column.
     let isDescending: Bool
+}
+
+extension TableKey {
+    /// Returns the key in the order in which a step has begun; nil if it has another one now.
+    ///
+    /// Older versions of the package wrote the names alone, and went by the table's collations, ascending.
+    func inOrder(_ known: [String]) -> TableKey? {
+        let known = known.map { SQLName($0) }
+        if known == order.map({ SQLName($0) }) { return self }
+        guard known == columns || known == plainOrder.map({ SQLName($0) }) else { return nil }
+        var key = self
+        key.order = plainOrder
+        key.indexed = columns.map { IndexedColumn(name: $0, collation: nil, isDescending: false) }
+        return key
+    }
 }
 
 // MARK: Going through the rows
@@ -215,9 +234,9 @@ extension TableKey {
         let first = range.lower.values.prefix(count)
         var terms = zip(indexed, first).map { hinted("\(sql: term($0)) = \($1.sql)") }
         terms.append(end(.from, range.lower, isIncluded: !range.isLowerDone, without: count))
-        if first == range.upper.values.prefix(count) {
-            terms.append(end(.upTo, range.upper, isIncluded: true, without: count))
-        }
+        // Two spellings of a value may be the same for the index.
+        let isShared = first == range.upper.values.prefix(count)
+        terms.append(end(.upTo, range.upper, isIncluded: true, without: isShared ? count : 0))
         if !nullable.isEmpty { terms.append(SQL(sql: hasNoNull)) }
         return including(terms.joined(separator: " AND "))
     }

@@ -31,7 +31,8 @@ extension SchemaAdoption {
             guard try db.hasTable(OwnTables.ofGRDB) else { return nil }
             let history = try GRDBHistory(db).identifiers
             try checkNewer(history.filter { !removed.contains($0) }, versions, merged)
-            let held = withMergers(of: Set(history).subtracting(removed), merged)
+            let held = withMergers(
+                of: Set(history).subtracting(removed), versions, merged.filter { !removed.contains($0.key) })
             let absorbed = identifiers(mergedInto: held, merged)
             let own = try held.subtracting(absorbed).map { identifier in
                 if versions[identifier] == nil,
@@ -109,15 +110,19 @@ extension SchemaAdoption {
         return found
     }
 
-    /// Returns applied migrations with those that have merged some of them, and nothing else.
+    /// Returns applied migrations with those that have merged some of them, and do no more by their version.
     private static func withMergers(
-        of applied: Set<String>, _ merged: [String: Set<String>]
+        of applied: Set<String>, _ versions: [String: SchemaVersion], _ merged: [String: Set<String>]
     ) -> Set<String> {
         var held = applied
-        while let merger = merged.first(where: {
-            !held.contains($0.key) && !$0.value.isEmpty && $0.value.isSubset(of: held)
-        }) {
-            held.insert(merger.key)
+        func isHeld(_ merger: String, _ others: Set<String>) -> Bool {
+            guard !others.isEmpty, others.isSubset(of: held), let version = versions[merger] else {
+                return false
+            }
+            return others.compactMap { versions[$0] }.max().map { version <= $0 } ?? true
+        }
+        while let (merger, _) = merged.first(where: { !held.contains($0.key) && isHeld($0.key, $0.value) }) {
+            held.insert(merger)
         }
         return held
     }

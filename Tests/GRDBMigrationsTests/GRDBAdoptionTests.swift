@@ -101,11 +101,18 @@ struct GRDBAdoptionTests {
         #expect(try adopt(["v1", "v2", "v3"], by: adoption) == [])
     }
 
-    @Test("takes one that has merged others for applied where all of these are")
-    func allMerged() throws {
+    @Test(
+        "takes one that has merged others for applied where all of these are, and it has no version of its own",
+        arguments: [
+            (["v3": 30], [], [SchemaVersion]()),
+            (["v1": 10, "v2": 20, "v3": 20], [], [30]),
+            (["v1": 10, "v2": 20, "v3": 30], [], [30]),
+            (["v1": 10, "v2": 20], ["v3"], [30]),
+        ] as [([String: SchemaVersion], Set<String>, [SchemaVersion])])
+    func allMerged(means: [String: SchemaVersion], ignoring: Set<String>, applied: [SchemaVersion]) throws {
         let adoption = SchemaAdoption.grdbMigrations(
-            means: ["v3": 20, "v5": 30], merging: ["v3": ["v1", "v2"], "v5": ["v3", "v4"]])
-        #expect(try adopt(["v1", "v2", "v4"], by: adoption) == [])
+            means: means, merging: ["v3": ["v1", "v2"]], ignoring: ignoring)
+        #expect(try adopt(["v1", "v2"], by: adoption) == applied)
     }
 
     @Test("marks no file between two others for which no identifier stands")

@@ -94,9 +94,13 @@ struct BTreePage {
         self.content = min(contentStart, end)..<end
         let zeros = bytes.sectorsOfZeros(in: self.content)
         if kind == .tableInterior, !zeros.isEmpty {
-            // What is lost would be believed to be a page's last key: 0.
-            cells.removeAll { cell in zeros.contains { $0.overlaps(cell.start + 4..<cell.end) } }
+            // What is lost would be believed to be a child, or its last key: 0.
+            cells.removeAll { cell in zeros.contains { $0.overlaps(cell.start..<cell.start + 4) } }
             broken = count - cells.count
+            for index in cells.indices
+            where zeros.contains(where: { $0.overlaps(cells[index].start + 4..<cells[index].end) }) {
+                cells[index].rowid = nil
+            }
         }
         self.zeros = zeros
         isWhole = broken == 0 && contentStart + used == usableSize && end <= min(usableSize, bytes.count)

@@ -171,8 +171,16 @@ private struct TextEncodings {
 }
 
 extension ArraySlice<UInt8> {
-    /// True if the bytes are a text in UTF-8 without other control characters than those of lines and tabs.
+    /// True if the bytes are a text in UTF-8, and do not look like one in UTF-16.
     ///
-    /// In UTF-16, many scripts have a byte of such a number in each letter, and Latin has a zero.
-    fileprivate var isPlainUTF8: Bool { isUTF8 && allSatisfy { $0 >= 0x20 || [9, 10, 13].contains($0) } }
+    /// There, Latin has a zero in each letter, and many scripts have the same small number.
+    fileprivate var isPlainUTF8: Bool {
+        guard isUTF8, !contains(0) else { return false }
+        let isUTF16 =
+            count.isMultiple(of: 2)
+            && [0, 1].contains { place in
+                stride(from: startIndex + place, to: endIndex, by: 2).allSatisfy { self[$0] < 0x20 }
+            }
+        return isEmpty || !isUTF16
+    }
 }

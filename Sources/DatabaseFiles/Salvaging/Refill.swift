@@ -175,8 +175,8 @@ struct Refill {
 
     /// Inserts the rows of pages that no root leads to, if they can be those of one table alone that has lost pages.
     private mutating func fillWithLooseRows(_ virtual: [VirtualTable]) throws {
-        let targets = Dictionary(places(virtual).map { ($0.layout.name, $0) }) { first, _ in first }
-        let madeAgain = Set(virtual.flatMap(\.shadows)).subtracting(virtual.compactMap(\.content))
+        let shadows = Set(virtual.flatMap(\.shadows))
+        let madeAgain = shadows.subtracting(virtual.compactMap(\.content))
         var complete: Set<SQLName> = []
         for layout in layouts {
             if lost[layout.name] == nil, let tree = damaged.tree(of: layout.name) {
@@ -187,15 +187,15 @@ struct Refill {
         // The largest first, as others may be older copies of a part of them.
         for tree in damaged.loose.sorted(by: { $0.leaves.count > $1.leaves.count }) {
             let all = try damaged.layouts(fitting: tree, among: layouts, .possible)
-            if let (owner, strictness, places) = try place(for: tree, all, complete),
-                let (layout, name) = targets[owner.name]
+            if let (layout, strictness, places) = try place(for: tree, all, complete), isFilled(layout),
+                !shadows.contains(layout.name)
             {
-                let insertion = RowInsertion(layout, into: name, db)
-                var table = self.tables[name] ?? SalvageReport.Table(name: name.text)
+                let insertion = RowInsertion(layout, db)
+                var table = self.tables[layout.name] ?? SalvageReport.Table(name: layout.name.text)
                 for leaf in tree.leaves {
                     try fill(leaf, layout, insertion, &table, strictness: strictness, in: places)
                 }
-                self.tables[name] = table
+                self.tables[layout.name] = table
                 if let keys = tree.keys, tree.leaves.count > 1, found[layout.name]?.count ?? 0 < 100 {
                     found[layout.name, default: []].append((keys, LostPlaces(tree.missing)))
                 }

@@ -245,8 +245,8 @@ struct TreeWalk {
         var children: [TreeLeaf] = []
         for cell in page.cells {
             guard let child = cell.child else { continue }
-            children.append(TreeLeaf(number: child, low: low, high: cell.rowid))
-            low = cell.rowid
+            children.append(TreeLeaf(number: child, low: low, high: cell.rowid ?? place.high))
+            low = cell.rowid ?? low
         }
         if let last = page.lastChild { children.append(TreeLeaf(number: last, low: low, high: place.high)) }
         return children

@@ -387,21 +387,20 @@ struct BadSnapshotTests {
         ])
     func ownTexts(definition: String) throws {
         let language = definition.contains("lid")
-        let schema = try SchemaMigrator(
-            directories: [
-                folder.folder([
-                    "1_help.sql": """
-                    CREATE VIRTUAL TABLE "the help" USING \(definition);
-                    INSERT INTO "the help"(rowid, title, body) VALUES (3, 'how to', NULL), (7, 'it''s', x'00ff');
-                    INSERT INTO "the help"(title, body) VALUES ('gone', 'gone'), (NULL, NULL);
-                    DELETE FROM "the help" WHERE title = 'gone';
-                    \(language ? "UPDATE \"the help\" SET lid = 2 WHERE rowid = 7;" : "")
-                    """
-                ])
-            ], snapshot: url)
-        try schema.writeSnapshot(to: url)
+        let files = """
+            CREATE VIRTUAL TABLE "the help" USING \(definition);
+            INSERT INTO "the help"(rowid, title, body) VALUES (3, 'how to', NULL), (7, 'it''s', x'00ff');
+            INSERT INTO "the help"(title, body) VALUES ('gone', 'gone'), (NULL, NULL);
+            DELETE FROM "the help" WHERE title = 'gone';
+            \(language ? "UPDATE \"the help\" SET lid = 2 WHERE rowid = 7;" : "")
+            """
+        func schema(snapshot: URL?) throws -> SchemaMigrator {
+            try SchemaMigrator(
+                migrations: [SQLMigration(version: 1, name: "help", sql: files)], snapshot: snapshot)
+        }
+        try schema(snapshot: nil).writeSnapshot(to: url)
         let loaded = try folder.queue("loaded.sqlite")
-        try schema.migrate(loaded)
+        try schema(snapshot: url).migrate(loaded)
         let sql = "SELECT rowid FROM \"the help\""
         #expect(try loaded.integers(sql) == [3, 7, 9])
         #expect(try loaded.integers("\(sql) WHERE \"the help\" MATCH 'how'") == [3])
@@ -467,7 +466,9 @@ struct BadSnapshotTests {
         let bad = try SchemaMigrator(migrations: [
             SQLMigration(
                 version: 1, name: "search",
-                sql: "CREATE VIRTUAL TABLE search USING fts5(text); INSERT INTO search VALUES ('word');")
+                sql:
+                    "CREATE VIRTUAL TABLE area USING rtree(id, low, high); INSERT INTO area VALUES (1, 2, 3);"
+            )
         ])
         let error = try failure { try bad.writeSnapshot(to: url) }
         #expect(error.message.hasPrefix("snapshot.sql: is not what the migrations make"))

@@ -98,7 +98,7 @@ struct AgainAtBeginningTests {
         try manager("1.0", store: store).migrate()
         try makeRows()
         let before = try manager("2.0", store: store)
-        before.whenMigratingToVersion("2.0", again: { false }) {}
+        before.whenMigratingToVersion("2.0", again: { false }, run: {})
         try before.migrate()
         let manager = try manager("3.0", adopting: Adoption { "1.0" }, store: store)
         addSteps(to: manager)
