@@ -126,7 +126,9 @@ public struct SimulatedFleet {
         guard let (table, reason) = refusals?.min(by: { $0.key < $1.key }) else { return }
         throw MigrationError.unsynchronized(
             table, "no device can write a row: \(reason)",
-            remedy: "Name the tables that it refers to in tables:, too, or leave it out.")
+            remedy: releases.contains { $0.table(table)?.parents.isEmpty == false }
+                ? "Name the tables that it refers to in tables:, too, or leave it out."
+                : "Let it take generated rows, or leave it out of tables:.")
     }
 
     /// Returns the place of the database in a folder.

@@ -59,7 +59,10 @@ extension GRDBRunner {
                 applied = try run(copy, upTo: title.version).applied
             } else {
                 let trace = try trace(title, in: copy)
-                if let error = trace.error { throw error }
+                // A migration may stop because the rehearsal does.
+                if let error = trace.error {
+                    throw progress?.isCancelled == true ? CancellationError() : error
+                }
                 scripts += trace.script(of: title).map { [$0] } ?? []
             }
             let duration = (ContinuousClock().now - start) / max(1, applied.count)

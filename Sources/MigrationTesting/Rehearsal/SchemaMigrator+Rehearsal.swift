@@ -68,7 +68,7 @@ extension SchemaMigrator {
     ) throws -> RehearsedRun {
         // As on the device, but for the copy of the copy.
         let code = Locked<[SchemaVersion: SQLScript]>([:])
-        var migrator = tracingCode { title, trace in
+        var migrator = tracingCode(ofSchemaAlone: true) { title, trace in
             code.withLock { $0[title.version] = trace.script(of: title) }
         }
         migrator.options.backupFolder = nil

@@ -79,7 +79,7 @@ struct MigrationLockTests {
         #expect(
             try text() == """
                 # What each shipped migration does. MigrationLock writes this file: commit it.
-                # Format 2.
+                # Format 3.
 
                 createBook
                   CREATE TABLE book (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL)
@@ -375,7 +375,7 @@ struct MigrationLockTests {
         #expect(
             try text() == """
                 # What each shipped migration does. MigrationLock writes this file: commit it.
-                # Format 2.
+                # Format 3.
 
                 1_a.sql
                   CREATE TABLE a (x)

@@ -159,6 +159,19 @@ struct DatabaseMigratorMatrixTests {
         #expect(progress.completedUnitCount == 3 && progress.totalUnitCount == 3)
     }
 
+    @Test("has a dry run that is cancelled inside a migration, which notices")
+    func cancelledRehearsal() throws {
+        let progress = Progress(totalUnitCount: 0)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("slow") { _ in
+            progress.cancel()
+            throw CancellationError()
+        }
+        #expect(throws: CancellationError.self) {
+            try migrator.rehearse(DatabaseQueue(), progress: progress)
+        }
+    }
+
     @Test("has a dry run on a copy, and changes nothing")
     func rehearsal() throws {
         let queue = try DatabaseQueue()

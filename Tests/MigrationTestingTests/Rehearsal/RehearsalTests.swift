@@ -149,6 +149,43 @@ struct FileRehearsalTests {
     }
 
     @Test(
+        "takes no column for lost that another one has row by row, or whose values other rows got",
+        arguments: [
+            (
+                "user(id INTEGER PRIMARY KEY, email TEXT, contact TEXT)",
+                "(1, 'a@b', 'a@b'), (2, 'c@d', 'c@d'), (3, NULL, 'e@f')",
+                "UPDATE user SET email = contact WHERE email IS NULL; ALTER TABLE user DROP COLUMN contact;"
+            ),
+            (
+                "user(id INTEGER PRIMARY KEY, fav INTEGER, n INTEGER)", "(1, 1, 0), (2, 0, 0), (3, 1, 0)",
+                "UPDATE user SET n = 1 WHERE fav; ALTER TABLE user DROP COLUMN fav;"
+            ),
+            (
+                "user(id INTEGER PRIMARY KEY, serverId INTEGER, name TEXT)",
+                "(1, 101, 'a'), (2, 102, 'b'), (3, 103, 'c')",
+                """
+                CREATE TABLE n(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO n SELECT serverId, name FROM user;
+                DROP TABLE user; ALTER TABLE n RENAME TO user;
+                """
+            ),
+            (
+                "user(id INTEGER PRIMARY KEY, last INTEGER)", "(1, 8), (2, 9)",
+                """
+                CREATE TABLE recent(id INTEGER PRIMARY KEY); INSERT INTO recent SELECT last FROM user;
+                ALTER TABLE user DROP COLUMN last;
+                """
+            ),
+        ])
+    func keptColumn(table: String, rows: String, sql: String) throws {
+        let queue = try DatabaseQueue()
+        let first = SQLMigration(version: 1, name: "a", sql: "CREATE TABLE \(table);")
+        try SchemaMigrator(migrations: [first]).migrate(queue)
+        try queue.execute("INSERT INTO user VALUES \(rows)")
+        let schema = try SchemaMigrator(migrations: [first, SQLMigration(version: 2, name: "b", sql: sql)])
+        #expect(try schema.rehearse(queue).losses == [])
+    }
+
+    @Test(
         "finds the values of a column that is gone, unless a new column has them",
         arguments: [
             ("ALTER TABLE book DROP COLUMN mood;", ["column `book.mood` is gone, and had 1 value"]),

@@ -97,12 +97,12 @@ package struct ValueComparison: Sendable {
             }.map { (pair, $0, pair.old.values(of: $0)) }
         }.filter { !$0.values.isEmpty }
         guard !gone.isEmpty else { return [] }
-        let new = after.tables.flatMap { table in
-            table.columns.indices.map { newValues(of: $0, in: table) }
+        let found = after.tables.flatMap { table in
+            table.columns.indices.map { foundValues(of: $0, in: table) }
         }
-        return gone.filter { column in
-            !new.contains { $0.isSuperset(of: column.values) }
-                && !isConverted(column.column, in: column.pair)
+        return gone.filter { pair, column, values in
+            !found.contains { $0.holds(values, of: pair.stored.layout.name) }
+                && !isCopied(column, in: pair) && !isConverted(column, in: pair)
         }.map {
             LostColumn(
                 table: $0.pair.old.layout.name, column: $0.pair.old.columns[$0.column],
@@ -110,13 +110,24 @@ package struct ValueComparison: Sendable {
         }.sorted { ($0.table, $0.column) < ($1.table, $1.column) }
     }
 
-    /// Returns the values that a column has in other rows than before.
-    ///
-    /// A key that SQLite gives to each row holds no values of another column, but many small numbers.
-    private func newValues(of column: Int, in table: TableValues) -> Set<Int> {
-        if table.layout.columns.contains(where: { $0.isRowID && $0.name == table.columns[column] }) {
-            return []
+    /// The values of a column in which those of another one may be.
+    private struct FoundValues {
+        let table: SQLName
+        /// True for a key that SQLite gives to each row: many small numbers.
+        let isRowID: Bool
+        let all: Set<Int>
+        /// The values that rows have which are new, or in which the column has changed.
+        let new: Set<Int>
+
+        /// Returns whether the values of a column are among them, which was in a table.
+        func holds(_ values: [Int], of other: SQLName) -> Bool {
+            if isRowID { return !new.isEmpty && table != other && all == Set(values) }
+            // In its own table, rows tell: see `isCopied`.
+            return table == other ? new.isSuperset(of: values) : !new.isEmpty && all.isSuperset(of: values)
         }
+    }
+
+    private func foundValues(of column: Int, in table: TableValues) -> FoundValues {
         var kept: Set<Int> = []
         if let pair = pairs.first(where: { $0.stored.layout.name == table.layout.name }),
             let old = pair.columns.first(where: { $0.new == column })?.old
@@ -125,7 +136,21 @@ package struct ValueComparison: Sendable {
             let change = changes.first { $0.table == pair.old.layout.name && $0.column == name }
             kept = Set(pair.rows.map(\.new)).subtracting(change?.rows.map(\.new) ?? [])
         }
-        return Set((0..<table.count).filter { !kept.contains($0) }.map { table.meaning($0, column) })
+        let rows = 0..<table.count
+        return FoundValues(
+            table: table.layout.name,
+            isRowID: table.layout.columns.contains { $0.isRowID && $0.name == table.columns[column] },
+            all: Set(rows.map { table.meaning($0, column) }),
+            new: Set(rows.filter { !kept.contains($0) }.map { table.meaning($0, column) }))
+    }
+
+    /// Returns whether another column of the table has the value of one that is gone in each row, and not always the same.
+    private func isCopied(_ column: Int, in pair: Pair) -> Bool {
+        let rows = pair.rows.filter { pair.old.meaning($0.old, column) != 0 }
+        guard Set(rows.map { pair.old.meaning($0.old, column) }).count > 1 else { return false }
+        return pair.stored.columns.indices.contains { new in
+            rows.allSatisfy { pair.old.meaning($0.old, column) == pair.stored.meaning($0.new, new) }
+        }
     }
 
     /// Returns whether a new column has a value in each row in which a column that is gone had one, and not always the same.

@@ -93,9 +93,10 @@ struct MigrationRun {
     private func merged(
         _ rows: RowFacts?, _ outline: ScriptOutline, besides losses: [LossTrial.Loss]
     ) -> [ReviewFinding] {
-        guard let rows, let clause = outline.mergingClause, !outline.deletesByCondition else { return [] }
+        guard let rows, !outline.deletesByCondition else { return [] }
         return outline.rebuilds.compactMap { rebuild in
-            guard let (count, kept) = rows.shrunkTables[rebuild.table],
+            guard let clause = outline.mergingClause(of: rebuild),
+                let (count, kept) = rows.shrunkTables[rebuild.table],
                 !losses.contains(where: { $0.table == rebuild.table && $0.rows > 0 })
             else { return nil }
             return finding(
@@ -534,14 +535,13 @@ extension ReviewRule {
 }
 
 extension ScriptOutline {
-    /// What keeps one of several rows that agree in some columns; nil if the file has no such clause.
-    fileprivate var mergingClause: String? {
+    /// Returns what keeps one of several rows that agree in some columns; nil if the copies of a table have no such clause.
+    fileprivate func mergingClause(of rebuild: Rebuild) -> String? {
         let hasConflictClause =
             resolvesConflicts
             || statements.contains { $0.createdTable != nil && $0.tokens.contains { $0.isWord("CONFLICT") } }
         if hasConflictClause { return "a conflict clause" }
-        let isGrouped = statements.contains { $0.copies && $0.tokens.contains { $0.isWord("GROUP") } }
-        return isGrouped ? "`GROUP BY`" : nil
+        return rebuild.copies.contains { $0.tokens.contains { $0.isWord("GROUP") } } ? "`GROUP BY`" : nil
     }
 
     /// Returns whether the file creates a table.

@@ -71,7 +71,7 @@ package struct Squash {
         let later = migrations.filter { $0.version > version }
         // The check runs in memory, where there is no WAL.
         if let wal = try older.last(where: { try $0.journalMode() != nil }), try wal.journalMode() == "WAL",
-            try !later.contains(where: { try $0.journalMode() == "WAL" })
+            try !later.contains(where: { try $0.journalMode() != nil })
         {
             throw Self.refusal(
                 "\(wal.title) sets journal_mode = WAL, which no baseline can do",

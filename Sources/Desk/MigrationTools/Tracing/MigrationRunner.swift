@@ -126,11 +126,14 @@ extension SchemaMigrator: MigrationRunner {
     }
 
     /// Returns the migrator, whose migrations in Swift hand over what they have run.
+    ///
+    /// - Parameter isSchemaAlone: true to leave out statements about rows.
     package func tracingCode(
+        ofSchemaAlone isSchemaAlone: Bool = false,
         _ found: @escaping @Sendable (MigrationTitle, MigrationTrace) -> Void
     ) -> SchemaMigrator {
         runningCode { migration, db in
-            let trace = StatementTrace()
+            let trace = StatementTrace(ofSchemaAlone: isSchemaAlone)
             trace.start(db)
             defer {
                 trace.stop(db)

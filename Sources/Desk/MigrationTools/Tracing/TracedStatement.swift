@@ -38,7 +38,8 @@ package struct TracedStatement: Hashable, Sendable {
         case "VALUES", "EXPLAIN": return .read
         case "PRAGMA":
             let words = lexer.map(word)
-            let isNumber = words.contains { Self.numbers.contains(SQLName($0)) }
+            let name = words.prefix { $0 != "=" && $0 != "(" }.last
+            let isNumber = name.map { Self.numbers.contains(SQLName($0)) } ?? false
             if words.contains("=") || isNumber && words.contains("(") { return .change }
             return isNumber ? .read : .other
         case "WITH":
@@ -58,18 +59,19 @@ package struct TracedStatement: Hashable, Sendable {
         }
     }
 
-    /// The numbers that an app keeps in the file (pragma.html), as a pragma and as a table.
-    private static let numbers: Set<SQLName> = [
-        "user_version", "application_id", "pragma_user_version", "pragma_application_id",
-    ]
+    /// The numbers that an app keeps in the file (pragma.html), by their pragmas.
+    private static let numbers: Set<SQLName> = ["user_version", "application_id"]
 
-    /// True if the statement only reads, such a number.
-    package var readsNumber: Bool { kind == .read && mentions(Self.numbers) }
+    /// True if the statement only reads, such a number, by its pragma or as a table.
+    package var readsNumber: Bool {
+        guard kind == .read else { return false }
+        // A statement about a column of such a name is no pragma.
+        return sql.drop(while: \.isWhitespace).prefix(6).uppercased() == "PRAGMA"
+            || mentions(Set(Self.numbers.map { SQLName("pragma_\($0.text)") }))
+    }
 
     /// Returns whether the statement only reads, from one of the tables or such a number.
-    package func reads(_ tables: Set<SQLName>) -> Bool {
-        kind == .read && mentions(tables.union(Self.numbers))
-    }
+    package func reads(_ tables: Set<SQLName>) -> Bool { kind == .read && mentions(tables) || readsNumber }
 
     /// Returns whether one of the names stands in the statement.
     package func mentions(_ names: Set<SQLName>) -> Bool {
