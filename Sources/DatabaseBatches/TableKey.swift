@@ -79,12 +79,8 @@ struct TableKey {
         }
         (self.order, self.plainOrder, self.indexed) = (order, plainOrder, indexed)
         // A key without an index is the row id.
-        let hasIndex = try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')"),
-            arguments: [table.text])
         nullable =
-            isWithoutRowID || hasIndex == false
+            isWithoutRowID || index.isEmpty
             ? [] : zip(columns, key).filter { !($0.1[1] as Bool) }.map(\.0)
         encoding = try String.fetchOne(db, sql: "PRAGMA encoding").flatMap(TextEncoding.init) ?? .utf8
     }
