@@ -9,7 +9,8 @@ extension MigrationManager {
     /// - Parameters:
     ///   - version: the app version; at most one schema step for each database and version. Leave it out for one that always migrates
     ///     to the latest: it comes before all steps of the database, and messages call it "schema step".
-    ///   - migrator: the database's one migrator.
+    ///   - migrator: the database's one migrator. One with `eraseDatabaseOnSchemaChange` is a mistake in the registration, because it
+    ///     would erase the manager's record.
     ///   - target: the identifier of the last migration to apply; nil for the latest.
     ///   - newerDatabases: what to do if the database has had migrations that the migrator does not have. By default, it is
     ///     an error. `.rollBack` is a mistake in the registration, because GRDB's migrator cannot undo. Migrations that were
