@@ -110,21 +110,25 @@ extension SchemaAdoption {
         return found
     }
 
-    /// Returns applied migrations with those that have merged some of them, and do no more by their version.
+    /// Returns applied migrations with those that have merged some of them, directly or by way of others, and do no more by their
+    /// version.
     private static func withMergers(
         of applied: Set<String>, _ versions: [String: SchemaVersion], _ merged: [String: Set<String>]
     ) -> Set<String> {
-        var held = applied
-        func isHeld(_ merger: String, _ others: Set<String>) -> Bool {
-            guard !others.isEmpty, others.isSubset(of: held), let version = versions[merger] else {
-                return false
-            }
-            return others.compactMap { versions[$0] }.max().map { version <= $0 } ?? true
+        var (held, found) = (applied, applied)
+        func isNoMore(_ merger: String) -> Bool {
+            let parts = identifiers(mergedInto: [merger], merged).intersection(applied).map { versions[$0] }
+            // A part without a version may stand for anything up to that of the one which has merged it.
+            guard let version = versions[merger], !parts.contains(nil) else { return true }
+            return parts.compactMap(\.self).max().map { version <= $0 } ?? false
         }
-        while let (merger, _) = merged.first(where: { !held.contains($0.key) && isHeld($0.key, $0.value) }) {
+        while let (merger, _) = merged.first(where: { merger, others in
+            !held.contains(merger) && !others.isEmpty && others.isSubset(of: held) && isNoMore(merger)
+        }) {
             held.insert(merger)
+            if versions[merger] != nil { found.insert(merger) }
         }
-        return held
+        return found
     }
 
     private static func incomplete(_ problem: String) -> MigrationError {

@@ -115,6 +115,17 @@ struct GRDBAdoptionTests {
         #expect(try adopt(["v1", "v2"], by: adoption) == applied)
     }
 
+    @Test(
+        "takes one that has merged others by way of a third for applied, unless its version says more",
+        arguments: [
+            (["v4": 30], []), (["v1": 10, "v4": 30], []), (["v1": 10, "v2": 20, "v4": 30], [30]),
+        ] as [([String: SchemaVersion], [SchemaVersion])])
+    func mergedByWay(means: [String: SchemaVersion], applied: [SchemaVersion]) throws {
+        let adoption = SchemaAdoption.grdbMigrations(
+            means: means, merging: ["v3": ["v1", "v2"], "v4": ["v3"]])
+        #expect(try adopt(["v1", "v2"], by: adoption) == applied)
+    }
+
     @Test("marks no file between two others for which no identifier stands")
     func unknownFile() throws {
         let adoption = SchemaAdoption.grdbMigrations(means: ["createBook": 10, "addTitle": 30])

@@ -95,7 +95,7 @@ struct BTreePage {
         let zeros = bytes.sectorsOfZeros(in: self.content)
         if kind == .tableInterior, !zeros.isEmpty {
             // What is lost would be believed to be a child, or its last key: 0.
-            cells.removeAll { cell in zeros.contains { $0.overlaps(cell.start..<cell.start + 4) } }
+            cells.removeAll { cell in zeros.contains { $0.contains(cell.start + 3) } }
             broken = count - cells.count
             for index in cells.indices
             where zeros.contains(where: { $0.overlaps(cells[index].start + 4..<cells[index].end) }) {
