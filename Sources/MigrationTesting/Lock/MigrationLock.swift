@@ -126,13 +126,8 @@ public struct MigrationLock: Sendable {
         guard let first = (source as? SchemaMigrator)?.migrations.first,
             let baseline = try (first as? any SQLSource).flatMap({ Baseline(try $0.text()) })
         else { return nil }
-        let isSquash = differences.filter(\.isOfShipped).allSatisfy { difference in
-            switch difference {
-            case .removed(let title):
-                SchemaVersion(title.prefix(while: \.isWholeNumber)).map(baseline.versions.contains) == true
-            case .moved(let title): title == first.title
-            default: false
-            }
+        let isSquash = areReplaced(differences, by: first.title) { title in
+            SchemaVersion(title.prefix(while: \.isWholeNumber)).map(baseline.versions.contains) == true
         }
         return isSquash ? first.title : nil
     }
@@ -144,13 +139,20 @@ public struct MigrationLock: Sendable {
                 if case .removed(let title) = difference { migration.merged.contains(title) } else { false }
             }
         }
-        let isMerge = differences.filter(\.isOfShipped).allSatisfy { difference in
+        guard mergers.count == 1, let merger = mergers.first else { return nil }
+        return areReplaced(differences, by: merger.title, merger.merged.contains) ? merger.title : nil
+    }
+
+    /// Returns whether shipped migrations differ only in that one of them stands for others.
+    private func areReplaced(
+        _ differences: [LockDifference], by title: String, _ isPart: (String) -> Bool
+    ) -> Bool {
+        differences.filter(\.isOfShipped).allSatisfy { difference in
             switch difference {
-            case .removed(let title): mergers.contains { $0.merged.contains(title) }
-            case .moved(let title): mergers.contains { $0.title == title }
+            case .removed(let removed): isPart(removed)
+            case .moved(let moved): moved == title
             default: false
             }
         }
-        return isMerge && mergers.count == 1 ? mergers[0].title : nil
     }
 }

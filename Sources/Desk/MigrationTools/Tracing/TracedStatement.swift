@@ -62,7 +62,7 @@ package struct TracedStatement: Hashable, Sendable {
     /// The numbers that an app keeps in the file (pragma.html), by their pragmas.
     private static let numbers: Set<SQLName> = ["user_version", "application_id"]
 
-    /// True if the statement only reads, such a number, by its pragma or as a table.
+    /// True if the statement reads such a number, by its pragma or as a table, and changes nothing.
     package var readsNumber: Bool {
         guard kind == .read else { return false }
         // A statement about a column of such a name is no pragma.
@@ -70,7 +70,7 @@ package struct TracedStatement: Hashable, Sendable {
             || mentions(Set(Self.numbers.map { SQLName("pragma_\($0.text)") }))
     }
 
-    /// Returns whether the statement only reads, from one of the tables or such a number.
+    /// Returns whether the statement reads one of the tables or such a number, and changes nothing.
     package func reads(_ tables: Set<SQLName>) -> Bool { kind == .read && mentions(tables) || readsNumber }
 
     /// Returns whether one of the names stands in the statement.
