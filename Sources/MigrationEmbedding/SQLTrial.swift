@@ -17,7 +17,7 @@ package struct SQLTrial {
             let database = SystemSQLite()
         else { return }
         // The migrator has it before the first file, which may read it.
-        _ = try? database.run(Self.ledger)
+        _ = try? database.run("CREATE TABLE \(LedgerTables.versions); CREATE TABLE \(LedgerTables.details)")
         for (index, migration) in embedded.migrations.enumerated() {
             switch migration {
             case .code(_, let typeName, let file):
@@ -47,15 +47,6 @@ package struct SQLTrial {
             }
         }
     }
-
-    /// The tables of the migrator's ledger.
-    private static let ledger = """
-        CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
-        CREATE TABLE schema_migrations_details(
-            version INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, origin TEXT NOT NULL, checksum TEXT,
-            applied TEXT NOT NULL, seconds REAL, app TEXT, compatible INTEGER, down TEXT
-        );
-        """
 
     /// Returns the text of a file without a byte order mark, as the migrator runs it.
     private static func withoutMark(_ text: String) -> String {

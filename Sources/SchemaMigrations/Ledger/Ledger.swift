@@ -7,24 +7,6 @@ import MigrationDiagnostics
 /// It is always read afresh and by plain SQL, because GRDB caches the schema, and other processes can create
 /// tables.
 package struct Ledger: Sendable {
-    /// The table's definition, exactly as in FMDBMigrationManager and SQLiteMigrationManager.swift, so that
-    /// databases can move between these packages and this one.
-    static let definition = "schema_migrations(version INTEGER UNIQUE NOT NULL)"
-
-    static let detailsDefinition = """
-        schema_migrations_details(
-            version INTEGER PRIMARY KEY NOT NULL,
-            name TEXT NOT NULL,
-            origin TEXT NOT NULL,
-            checksum TEXT,
-            applied TEXT NOT NULL,
-            seconds REAL,
-            app TEXT,
-            compatible INTEGER,
-            down TEXT
-        )
-        """
-
     /// True if the table exists.
     package let exists: Bool
     /// True if the definition of another table, view, index or trigger names it.
@@ -228,7 +210,7 @@ package struct Ledger: Sendable {
 
     /// Creates the missing tables, and the columns that earlier versions of this package did not have.
     package static func create(_ db: Database) throws {
-        for definition in [definition, detailsDefinition] {
+        for definition in [LedgerTables.versions, LedgerTables.details] {
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS main.\(definition)")
         }
         if try hasUndoColumns(db) { return }

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationDiagnostics
 import MigrationTools
 import TestSupport
 import TestTraits
@@ -129,7 +130,7 @@ struct LedgerTests {
 
     @Test("has no versions and no floor if it is missing or empty", arguments: [false, true])
     func empty(exists: Bool) throws {
-        if exists { try queue.execute("CREATE TABLE \(Ledger.definition)") }
+        if exists { try queue.execute("CREATE TABLE \(LedgerTables.versions)") }
         let ledger = try ledger()
         #expect(ledger.exists == exists)
         #expect(ledger.applied == [])
@@ -141,14 +142,14 @@ struct LedgerTests {
     @Test("has its lowest version as floor, unless that version was applied here")
     func floor() throws {
         try queue.execute(
-            "CREATE TABLE \(Ledger.definition); INSERT INTO schema_migrations VALUES (7), (3), (5)")
+            "CREATE TABLE \(LedgerTables.versions); INSERT INTO schema_migrations VALUES (7), (3), (5)")
         #expect(try ledger().floor == 3)
         #expect(try ledger().originVersion == 3)
         #expect(try ledger().currentVersion == 7)
 
         try queue.execute(
             """
-            CREATE TABLE \(Ledger.detailsDefinition);
+            CREATE TABLE \(LedgerTables.details);
             INSERT INTO schema_migrations_details(version, name, origin, applied) VALUES (5, '', 'applied', '')
             """)
         #expect(try ledger().floor == 3)
