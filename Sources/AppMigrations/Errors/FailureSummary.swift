@@ -15,8 +15,8 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
     let version: String?
     /// The kind of the work: `step`, `schema step`, `version change` or `migration`; nil if no work is concerned.
     package let kind: String?
-    /// The schema migration that failed, such as the identifier of one of GRDB's; nil if none is concerned, or it has a version
-    /// alone.
+    /// The schema migration that failed, by its version or its identifier in GRDB; nil if none is concerned, or it is the
+    /// ``version``.
     package let migration: String?
     /// The attempt at the step, from 1; nil if no step is concerned.
     let attempt: Int?
@@ -50,7 +50,7 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
 
     /// The number by which a crash reporter groups failures.
     var group: Int {
-        guard let kind, let name = version ?? migration else { return number }
+        guard let kind, let name = migration ?? version else { return number }
         // Crash reporters also group by the domain, but that is one for the type. Not more than fits 32 bits.
         return Int("\(kind) \(name)".utf8.fnv1a(after: FNV1a.start) % 1_000_000) * 1_000 + number
     }

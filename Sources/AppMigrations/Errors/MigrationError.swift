@@ -52,7 +52,7 @@ public struct MigrationError: Error, Sendable {
     /// The error that caused this one.
     public package(set) var underlyingError: (any Error)?
 
-    /// The name that the app has given the schema migration, such as the identifier of one of GRDB's; nil if none is concerned.
+    /// The schema migration in which the work failed, by its version or its identifier in GRDB; nil if none is concerned.
     package var migration: String?
 
     /// The SQL statement, shortened.

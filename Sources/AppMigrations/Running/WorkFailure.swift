@@ -49,6 +49,7 @@ struct WorkFailure {
             failure.isRepeated = isRepeated
             if let cause = cause as? MigrationError {
                 failure.schemaVersion = cause.schemaVersion
+                failure.migration = cause.migration ?? cause.schemaVersion?.description
                 failure.committed = cause.committed
             }
             self.error = failure

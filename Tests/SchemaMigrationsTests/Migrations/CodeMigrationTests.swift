@@ -139,6 +139,25 @@ struct CodeMigrationTests {
         #expect(error.facts.kind == "schema step")
     }
 
+    @Test("is what a crash reporter gets of a manager's error, and groups it by")
+    func group() throws {
+        var reports: [NSError] = []
+        for failing in 1...2 as ClosedRange<SchemaVersion> {
+            let schema = try SchemaMigrator(
+                migrations: (1...2).map { version in
+                    CodeMigration(version, "Code") { _ in if version == failing { throw Mishap() } }
+                })
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: .newApp, store: .inMemory())
+            manager.whenMigratingToVersion("1.0", migrate: schema, in: try DatabaseQueue())
+            let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+            #expect(error.facts.migration == "\(failing)")
+            reports.append(error as NSError)
+        }
+        #expect(reports.map { $0.userInfo["migration"] as? String } == ["1", "2"])
+        #expect(reports[0].code != reports[1].code)
+    }
+
     @Test("reports SQLite's error code if its SQL fails")
     func failing() throws {
         let schema = try SchemaMigrator(migrations: [CodeMigration(1, sql: "SELECT * FROM nowhere")])
