@@ -83,7 +83,7 @@ extension StepPosition {
         } catch let error as DecodingError {
             throw MigrationError(
                 .stepFailed, "an earlier version of the app has left it at a cursor of another kind",
-                remedy: "Start the step over with rerun(_:), or restore the kind of its cursor.",
+                remedy: "Start the step over with rerun(_:), or restore the type of its cursor.",
                 underlyingError: error)
         }
     }

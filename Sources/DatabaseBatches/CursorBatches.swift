@@ -53,7 +53,7 @@ struct CursorBatches<Cursor: Codable & Sendable>: StepBatches {
         }
         throw MigrationError(
             .stepFailed, "the cursor, of type \(Cursor.self), changes when it is encoded and decoded",
-            remedy: "Use a cursor that comes back as it was, such as an integer or a text.")
+            remedy: "Use a cursor that survives encoding, such as an integer or a string.")
     }
 
     func title(of rows: [[String]]) -> String { "" }

@@ -86,9 +86,9 @@ struct DeferredCursorTests {
         let report = try manager.runDeferred()
         #expect(
             report.failures.first?.description == """
-                Library: deferred step 2.1 (Migrations.swift:7) failed in the batch: the cursor, of type Lossy, changes when \
-                it is encoded and decoded. Use a cursor that comes back as it was, such as an integer or a text. That batch was \
-                rolled back; all others are kept. The next run retries it.
+                Library: deferred step 2.1 (Migrations.swift:7) failed in the batch: the cursor, of type Lossy, \
+                changes when it is encoded and decoded. Use a cursor that survives encoding, such as an integer or a \
+                string. That batch was rolled back; all others are kept. The next run retries it.
                 """, "\(report.failures)")
         #expect(try calls() == [])
     }

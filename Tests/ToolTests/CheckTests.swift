@@ -271,7 +271,7 @@ struct CheckTests {
             ),
             (
                 "3_c.sql", "SELECT 1;\nCOMMIT;",
-                "3_c.sql:2: error: COMMIT in a file that runs in a transaction. [refused-statement]"
+                "3_c.sql:2: error: COMMIT is not allowed in a file that runs in a transaction. [refused-statement]"
             ),
             (
                 "3_c.sql", "SELECT 1;\n\nCREATE TABEL x(y);",

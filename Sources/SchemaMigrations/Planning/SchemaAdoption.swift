@@ -115,7 +115,7 @@ public struct SchemaAdoption: Sendable {
         guard let version = versions[key] else {
             var error = MigrationError(
                 .undecided, "\(source) \(key), which has no version.",
-                remedy: "Pass the version that it means to the adoption. Nothing was changed.")
+                remedy: "Map it to a known version in `adopting`. Nothing was changed.")
             error.detail = .unknownMeaning
             throw error
         }
@@ -129,8 +129,8 @@ extension MigrationError {
         var error = MigrationError(
             .newerThanThisProcess, problem,
             remedy: """
-                If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
-                the adoption. Nothing was changed.
+                If a newer version of the app has migrated the database, update the app. If not, map it to a known \
+                version in `adopting`. Nothing was changed.
                 """)
         error.detail = .unknownMeaning
         return error

@@ -67,7 +67,10 @@ extension TableChange {
                 SQLite cannot check the rows of table \(table) under its new definition: \(error.message ?? "no reason given")
                 """,
                 remedy:
-                    "Correct the condition of the CHECK, or the rows that it cannot be asked of. Nothing was changed.",
+                    """
+                    Correct the condition of the CHECK, or the rows for which SQLite cannot check it. Nothing was \
+                    changed.
+                    """,
                 underlyingError: error)
         }
     }

@@ -216,7 +216,7 @@ extension MigrationJob {
     var transactionEnded: MigrationError {
         var error = MigrationError(
             .stepFailed, at: .file(title), "ended the transaction that it ran in",
-            remedy: "Remove what commits or rolls back: a migration and its record are committed together.")
+            remedy: "Leave the transaction open: a migration and its record are committed together.")
         error.schemaVersion = version
         return error
     }

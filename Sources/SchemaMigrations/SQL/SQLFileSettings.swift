@@ -81,7 +81,7 @@ package struct SQLFileSettings: Equatable, Sendable {
                     "\"\(setting)\" is not a setting of a migration",
                     """
                     Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked, transaction=none, \
-                    compatible or redefine.
+                    compatible or redefine; several with commas between them.
                     """)
             }
         }

@@ -195,7 +195,7 @@ package struct SQLScript {
         switch word {
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "DETACH":
             throw refusal(
-                "\(word) in a file without a transaction", at: statement,
+                "\(word) is not allowed in a file without a transaction", at: statement,
                 remedy: "Remove it: one file cannot end what another began.")
         case "VACUUM" where statement.opening.contains { $0.keyword == "INTO" }:
             throw refusal(
@@ -205,7 +205,7 @@ package struct SQLScript {
         case "VACUUM", "ANALYZE", "REINDEX": break
         default:
             throw refusal(
-                "\(word) in a file without a transaction", at: statement,
+                "\(word) is not allowed in a file without a transaction", at: statement,
                 remedy:
                     "Remove transaction=none from its header: the statement and its record are committed together."
             )
@@ -228,7 +228,7 @@ package struct SQLScript {
             // The name of what it creates or changes belongs to the kind of statement in two words.
             let words = statement.opening.prefix { $0.isWord }.prefix(2).map(\.keyword).joined(separator: " ")
             throw refusal(
-                "\(words) in a file that redefines tables", at: statement,
+                "\(words) is not allowed in a file that redefines tables", at: statement,
                 remedy: """
                     Put it in another file: one that begins with `-- migrations: redefine` holds nothing but the CREATE TABLE \
                     statements of tables that exist.
@@ -252,7 +252,7 @@ package struct SQLScript {
             break
         case "BEGIN", "COMMIT", "END", "ROLLBACK":
             throw refusal(
-                "\(opening[0].keyword) in a file that runs in a transaction", at: statement,
+                "\(opening[0].keyword) is not allowed in a file that runs in a transaction", at: statement,
                 remedy: "Remove it: the file and its record are committed together.")
         case "VACUUM":
             throw refusal(

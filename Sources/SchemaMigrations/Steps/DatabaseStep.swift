@@ -65,7 +65,7 @@ extension SQLiteStore {
             .stepFailed,
             Diagnostic(
                 at: .store(name), "the step ended the transaction that it ran in",
-                remedy: "Remove what commits or rolls back: a step and its record are committed together."))
+                remedy: "Leave the transaction open: a step and its record are committed together."))
     }
 
     /// The error of a step that has broken something.

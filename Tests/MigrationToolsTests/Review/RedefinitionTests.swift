@@ -69,7 +69,10 @@ struct RedefinitionTests {
             "\(renamed)")
         #expect(renamed.first?.hasSuffix(" [does-not-apply]") == true, "\(renamed)")
         let refused = try reviewed("book INTEGER, text TEXT); INSERT INTO note(id) VALUES (1").allFindings
-        #expect(refused == ["2_b.sql:3: INSERT in a file that redefines tables. [refused-statement]"])
+        #expect(
+            refused == [
+                "2_b.sql:3: INSERT is not allowed in a file that redefines tables. [refused-statement]"
+            ])
     }
 
     /// Rebuilds the table `note`.

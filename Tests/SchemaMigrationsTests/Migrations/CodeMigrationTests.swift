@@ -194,8 +194,8 @@ struct CodeMigrationTests {
         #expect(error.code == .stepFailed)
         #expect(
             error.description == """
-                Code3: ended the transaction that it ran in. Remove what commits or rolls back: a migration and its \
-                record are committed together.
+                Code3: ended the transaction that it ran in. Leave the transaction open: a migration and its record \
+                are committed together.
                 """)
         #expect(error.schemaVersion == 3)
         #expect(error.committed == [1, 2])

@@ -138,7 +138,8 @@ struct RollbackTests {
         let schema = try migrator(Self.files.merging(["1_a.down.sql": "DROP TABLE a; COMMIT;"]) { $1 })
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
-        #expect(error.message == "1_a.down.sql:1: COMMIT in a file that runs in a transaction.")
+        #expect(
+            error.message == "1_a.down.sql:1: COMMIT is not allowed in a file that runs in a transaction.")
         #expect(error.committed == [])
         #expect(try queue.ledger() == [1, 2, 3, 4])
     }

@@ -84,8 +84,8 @@ struct SchemaAdoptionTests {
         try expectRefusal(
             adopting,
             """
-            schema_info says 3; the highest that this app knows is 2. If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
-            the adoption. Nothing was changed.
+            schema_info says 3; the highest that this app knows is 2. If a newer version of the app has migrated the \
+            database, update the app. If not, map it to a known version in `adopting`. Nothing was changed.
             """)
         try queue.execute("INSERT INTO schema_info VALUES (2)")
         try expectRefusal(
@@ -291,20 +291,20 @@ struct SchemaAdoptionTests {
         try queue.execute("PRAGMA user_version = 25")
         try expectRefusal(
             .userVersion(),
-            "user_version says 25, which has no version. Pass the version that it means to the adoption. Nothing was changed."
+            "user_version says 25, which has no version. Map it to a known version in `adopting`. Nothing was changed."
         )
         try queue.execute("PRAGMA user_version = 40")
         try expectRefusal(
             .userVersion(),
             """
-            user_version says 40; the highest that this app knows is 30. If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
-            the adoption. Nothing was changed.
+            user_version says 40; the highest that this app knows is 30. If a newer version of the app has migrated \
+            the database, update the app. If not, map it to a known version in `adopting`. Nothing was changed.
             """)
         try expectRefusal(
             SchemaAdoption { _ in 40 },
             """
-            `adopting` says 40; the latest migration is 30. If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
-            the adoption. Nothing was changed.
+            `adopting` says 40; the latest migration is 30. If a newer version of the app has migrated the database, \
+            update the app. If not, map it to a known version in `adopting`. Nothing was changed.
             """)
         try queue.execute("PRAGMA user_version = 20")
         try expectAdopted(.userVersion())
@@ -318,8 +318,7 @@ struct SchemaAdoptionTests {
         try expectRefusal(
             adopting,
             """
-            user_version says 3, which has no version. Pass the version that it means to the adoption. Nothing was \
-            changed.
+            user_version says 3, which has no version. Map it to a known version in `adopting`. Nothing was changed.
             """)
         try queue.execute("PRAGMA user_version = 7")
         try expectAdopted(adopting)
@@ -343,16 +342,16 @@ struct SchemaAdoptionTests {
         try expectRefusal(
             adopting,
             """
-            grdb_migrations holds v3, after all that this app knows. If a newer version of the app has migrated the database, update the app. If not, pass the version that it means to \
-            the adoption. Nothing was changed.
+            grdb_migrations holds v3, after all that this app knows. If a newer version of the app has migrated the \
+            database, update the app. If not, map it to a known version in `adopting`. Nothing was changed.
             """)
         try queue.execute(
             "DELETE FROM grdb_migrations; INSERT INTO grdb_migrations VALUES ('v1'), ('v3'), ('v2')")
         try expectRefusal(
             adopting,
             """
-            grdb_migrations holds v3, which has no version. Pass the version that it means to the adoption. Nothing \
-            was changed.
+            grdb_migrations holds v3, which has no version. Map it to a known version in `adopting`. Nothing was \
+            changed.
             """)
         try queue.execute("DELETE FROM grdb_migrations WHERE identifier = 'v3'")
         try expectAdopted(adopting)

@@ -74,7 +74,7 @@ struct RedefinitionTests {
         #expect(
             try table.refusal(of: "CREATE TABLE t(a CHECK (\(condition)))", afterWriting: true) == """
                 SQLite cannot check the rows of table t under its new definition: \(problem). Correct the condition of the \
-                CHECK, or the rows that it cannot be asked of. Nothing was changed.
+                CHECK, or the rows for which SQLite cannot check it. Nothing was changed.
                 """)
         #expect(try table.redefine("CREATE TABLE t(a CHECK (date(a) IS NULL))") == .edited)
     }

@@ -164,8 +164,8 @@ struct FailingFileTests {
         let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
         #expect(
             error.description == """
-                2_b.sql:2: COMMIT in a file that runs in a transaction. Remove it: the file and its record are \
-                committed together.
+                2_b.sql:2: COMMIT is not allowed in a file that runs in a transaction. Remove it: the file and its \
+                record are committed together.
                 """)
         #expect(try queue.strings("SELECT name FROM sqlite_master") == [])
         #expect(try schema.migrate(queue, upTo: 1).applied == [1])

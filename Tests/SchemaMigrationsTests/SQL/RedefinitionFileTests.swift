@@ -86,8 +86,9 @@ struct RedefinitionFileTests {
         #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
-                2_b.sql:9: \(words) in a file that redefines tables. Put it in another file: one that begins with \
-                `-- migrations: redefine` holds nothing but the CREATE TABLE statements of tables that exist.
+                2_b.sql:9: \(words) is not allowed in a file that redefines tables. Put it in another file: one that \
+                begins with `-- migrations: redefine` holds nothing but the CREATE TABLE statements of tables that \
+                exist.
                 """)
     }
 
@@ -144,9 +145,9 @@ struct RedefinitionFileTests {
         #expect(error.code == .stepFailed)
         #expect(
             error.description == """
-                2_b.sql:2: SQLite cannot check the rows of table photo under its new definition: non-deterministic use of \
-                date() in a CHECK constraint. Correct the condition of the CHECK, or the rows that it cannot be asked of. \
-                Nothing was changed.
+                2_b.sql:2: SQLite cannot check the rows of table photo under its new definition: non-deterministic use \
+                of date() in a CHECK constraint. Correct the condition of the CHECK, or the rows for which SQLite \
+                cannot check it. Nothing was changed.
                 """)
     }
 

@@ -102,20 +102,32 @@ struct SQLScriptTests {
     private static let drop = "Remove it: the file and its record are committed together."
     private static let close = "Close it: SQLite would silently ignore the rest of the file."
     private static let values =
-        "Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked, transaction=none, compatible or redefine."
+        """
+        Write foreign-keys=deferred, foreign-keys=immediate, foreign-keys=unchecked, transaction=none, compatible or \
+        redefine; several with commas between them.
+        """
 
     @Test(
         "is refused if it cannot run as a whole in one transaction",
         arguments: [
-            ("SELECT 1;\nBEGIN;", 2, "BEGIN in a file that runs in a transaction.", drop),
-            ("\n begin immediate;", 2, "BEGIN in a file that runs in a transaction.", drop),
-            ("SELECT 1;\n\nCOMMIT", 3, "COMMIT in a file that runs in a transaction.", drop),
-            ("SELECT 1; /* \n */ END;", 2, "END in a file that runs in a transaction.", drop),
-            ("ROLLBACK TRANSACTION", 1, "ROLLBACK in a file that runs in a transaction.", drop),
-            ("ROLLBACK", 1, "ROLLBACK in a file that runs in a transaction.", drop),
-            ("EXPLAIN QUERY PLAN\nCOMMIT", 1, "COMMIT in a file that runs in a transaction.", drop),
-            ("EXPLAIN COMMIT", 1, "COMMIT in a file that runs in a transaction.", drop),
-            ("SELECT 1;\n\u{FEFF}BEGIN;", 2, "BEGIN in a file that runs in a transaction.", drop),
+            ("SELECT 1;\nBEGIN;", 2, "BEGIN is not allowed in a file that runs in a transaction.", drop),
+            ("\n begin immediate;", 2, "BEGIN is not allowed in a file that runs in a transaction.", drop),
+            ("SELECT 1;\n\nCOMMIT", 3, "COMMIT is not allowed in a file that runs in a transaction.", drop),
+            ("SELECT 1; /* \n */ END;", 2, "END is not allowed in a file that runs in a transaction.", drop),
+            (
+                "ROLLBACK TRANSACTION", 1, "ROLLBACK is not allowed in a file that runs in a transaction.",
+                drop
+            ),
+            ("ROLLBACK", 1, "ROLLBACK is not allowed in a file that runs in a transaction.", drop),
+            (
+                "EXPLAIN QUERY PLAN\nCOMMIT", 1,
+                "COMMIT is not allowed in a file that runs in a transaction.", drop
+            ),
+            ("EXPLAIN COMMIT", 1, "COMMIT is not allowed in a file that runs in a transaction.", drop),
+            (
+                "SELECT 1;\n\u{FEFF}BEGIN;", 2, "BEGIN is not allowed in a file that runs in a transaction.",
+                drop
+            ),
             (
                 "SELECT 1;\nVACUUM;", 2, "VACUUM cannot run in a transaction.",
                 "Put it in a file of its own that begins with `-- migrations: transaction=none`."
@@ -162,6 +174,10 @@ struct SQLScriptTests {
             ),
             ("-- migrations:", 1, "\"\" is not a setting of a migration.", values),
             (
+                "-- migrations: compatible redefine", 1,
+                "\"compatibleredefine\" is not a setting of a migration.", values
+            ),
+            (
                 "-- migrations: foreign-keys=immediate, transaction=off", 1,
                 "\"transaction=off\" is not a setting of a migration.", values
             ),
@@ -193,7 +209,8 @@ struct SQLScriptTests {
         #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
-                7_x.sql:2: \(word) in a file without a transaction. Remove it: one file cannot end what another began.
+                7_x.sql:2: \(word) is not allowed in a file without a transaction. Remove it: one file cannot end what \
+                another began.
                 """)
     }
 
@@ -211,8 +228,8 @@ struct SQLScriptTests {
         #expect(error.code == .invalidMigration)
         #expect(
             error.description == """
-                7_x.sql:2: \(sql.prefix { $0 != " " }) in a file without a transaction. Remove transaction=none from its \
-                header: the statement and its record are committed together.
+                7_x.sql:2: \(sql.prefix { $0 != " " }) is not allowed in a file without a transaction. Remove \
+                transaction=none from its header: the statement and its record are committed together.
                 """)
     }
 

@@ -42,7 +42,7 @@ struct StepTransactionTests {
     }
 
     private static let ended = """
-        library.sqlite: the step ended the transaction that it ran in. Remove what commits or rolls back: a step and its \
+        library.sqlite: the step ended the transaction that it ran in. Leave the transaction open: a step and its \
         record are committed together.
         """
 
