@@ -30,7 +30,7 @@ extension MigrationManager {
     /// ```
     ///
     /// - Parameters:
-    ///   - version: above that of every step registered before for the database.
+    ///   - version: above that of every step registered before for the database; only a schema step may have the same.
     ///   - database: the database.
     ///   - table: a table with a primary key, also of text or of several columns. With any other, the step fails: SQLite may
     ///     renumber the rows of a table without a key. For these, for views and for virtual tables, use a cursor.
@@ -63,7 +63,7 @@ extension MigrationManager {
     /// `Set`, or with a dictionary whose keys are no texts, must be `Equatable`: these have no order.
     ///
     /// - Parameters:
-    ///   - version: above that of every step registered before for the database.
+    ///   - version: above that of every step registered before for the database; only a schema step may have the same.
     ///   - database: the database.
     ///   - start: where the first call begins.
     ///   - onFreshInstall: whether the step runs in a new database.

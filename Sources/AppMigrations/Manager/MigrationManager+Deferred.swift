@@ -19,8 +19,8 @@ extension MigrationManager {
     /// Work after the last checkpoint runs *at least once*. A fresh install does not need the step.
     ///
     /// - Parameters:
-    ///   - version: above that of every step registered before, and at most the current version or one of its
-    ///     sub-migrations.
+    ///   - version: above that of every step registered before outside databases, and at most the current version or
+    ///     one of its sub-migrations.
     ///   - onFreshInstall: whether the step runs where there is no old data.
     ///   - fileID: the file of the registration, for messages.
     ///   - line: the line in it.

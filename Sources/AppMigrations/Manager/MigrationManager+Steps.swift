@@ -12,8 +12,8 @@ extension MigrationManager {
     /// run *exactly once*: `whenMigratingToVersion(_:in:run:)`, in SchemaMigrations.
     ///
     /// - Parameters:
-    ///   - version: above that of every step registered before, and at most the current version or one of its
-    ///     sub-migrations.
+    ///   - version: above that of every step registered before outside databases, and at most the current version or
+    ///     one of its sub-migrations.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: whether the step runs where there is no old data.
     ///   - condition: returns true if the step that has run is needed again, because data in the old form has come since: each
@@ -42,8 +42,8 @@ extension MigrationManager {
     /// ```
     ///
     /// - Parameters:
-    ///   - version: above that of every step registered before, and at most the current version or one of
-    ///     its sub-migrations.
+    ///   - version: above that of every step registered before outside databases, and at most the current version or
+    ///     one of its sub-migrations.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: the rule for fresh installs, which have no old data.
     ///   - condition: returns true if the step that has run is needed again.
@@ -75,8 +75,8 @@ extension MigrationManager {
     /// not, so that you notice the mistake during development. The step runs at least once, like any closure.
     ///
     /// - Parameters:
-    ///   - version: above that of every step registered before, and at most the current version or one of
-    ///     its sub-migrations.
+    ///   - version: above that of every step registered before outside databases, and at most the current version or
+    ///     one of its sub-migrations.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - onFreshInstall: the rule for fresh installs, which have no old data.
     ///   - condition: returns true if the step that has run is needed again.

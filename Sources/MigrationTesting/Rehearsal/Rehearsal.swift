@@ -81,7 +81,7 @@ public struct Rehearsal: Sendable {
         public let firstKey: String?
     }
 
-    /// The words of a rehearsal for changed values.
+    /// The details of changed values that a rehearsal shows.
     public enum ShownValues: Sendable {
         /// The number of changed values in each column.
         case none

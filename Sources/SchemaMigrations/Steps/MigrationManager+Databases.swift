@@ -58,7 +58,8 @@ extension MigrationManager {
     /// that was deleted and made anew needs none. Register a step that every new database needs with `onFreshInstall: .run`.
     ///
     /// - Parameters:
-    ///   - version: the app version, above that of every step registered before.
+    ///   - version: the app version, above that of every step registered before for the database; only a schema step may
+    ///     have the same.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
@@ -90,7 +91,8 @@ extension MigrationManager {
     /// Registers a step that works in one database, *exactly once*, and gets the context of the launch that runs it.
     ///
     /// - Parameters:
-    ///   - version: the app version, above that of every step registered before.
+    ///   - version: the app version, above that of every step registered before for the database; only a schema step may
+    ///     have the same.
     ///   - deferred: the versions of deferred steps to run to their end before this one.
     ///   - database: the database.
     ///   - onFreshInstall: whether the step runs in a new database.
