@@ -76,13 +76,13 @@ final class BatchBody {
 extension StepPosition {
     /// Decodes the cursor; nil before the first batch.
     ///
-    /// - Throws: ``MigrationError``, when an earlier release of the app has left a cursor of another kind.
+    /// - Throws: ``MigrationError``, when an earlier release of the app has left a cursor of another type.
     func cursor<Cursor: Decodable>(ofStepAs type: Cursor.Type) throws -> Cursor? {
         do {
             return try cursor(as: type)
         } catch let error as DecodingError {
             throw MigrationError(
-                .stepFailed, "an earlier version of the app has left it at a cursor of another kind",
+                .stepFailed, "an earlier version of the app has left it at a cursor of another type",
                 remedy: "Start the step over with rerun(_:), or restore the type of its cursor.",
                 underlyingError: error)
         }

@@ -48,7 +48,7 @@ extension DatabaseFile {
         case let error as LockTimeout:
             return MigrationError(
                 .locked, at: .file(path),
-                "\(error.holder) is moving or migrating the database for more than \(error.limit)",
+                "\(error.holder) has been moving or migrating the database for more than \(error.limit)",
                 remedy: "Launch again when that process has resumed or exited.")
         case let error as DatabaseError where error.isBusy:
             problem = "another connection has the database open, so it cannot be moved"

@@ -171,7 +171,7 @@ struct DeferredCursorTests {
         #expect(failure.code == .stepFailed)
         #expect(
             failure.message.contains(
-                "an earlier version of the app has left it at a cursor of another kind. Start the step over with rerun(_:)"
+                "an earlier version of the app has left it at a cursor of another type. Start the step over with rerun(_:)"
             ))
         try changed.rerun("2.1")
         try changed.migrate()
