@@ -31,7 +31,7 @@ extension JSONStore {
             for old in old { removeLeftover(old, of: origin) }
             return
         }
-        guard try access(.read, { try old.contains { try $0.existsInItsFolder() } }) else { return }
+        guard try old.contains(where: { try $0.reading { try $0.existsInItsFolder() } }) else { return }
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             for old in try recordsFirst(old) {
                 try FileLock.withLocks(
@@ -50,8 +50,8 @@ extension JSONStore {
         var first: Data?
         var wasMoved = false
         for file in old where try file.existsInItsFolder() {
-            guard let contents = try file.contents() else { continue }
-            guard try !isUnused(contents) else {
+            guard let contents = try file.reading({ try $0.contents() }) else { continue }
+            guard !isUnused(contents) else {
                 unused.append(file)
                 continue
             }
@@ -75,23 +75,23 @@ extension JSONStore {
     }
 
     /// Returns true if nothing was ever recorded; false if that cannot be told.
-    private func isUnused(_ contents: Data) throws -> Bool {
-        try (try? StoreState(json: contents))?.isUnused ?? false
+    private func isUnused(_ contents: Data) -> Bool {
+        (try? StoreState(json: contents).isUnused) ?? false
     }
 
     private func move(_ old: DurableFile) throws {
-        guard let contents = try old.contents() else { return }
+        guard let contents = try old.reading({ try $0.contents() }) else { return }
         let origin = Self.origin(contents)
         // A damaged record moves as it is: what reads it says so.
         var moved = try? StoreState(json: contents)
         // The same contents are what a crash has left of a move.
-        if let here = try file.contents(), here != contents {
+        if let here = try file.reading({ try $0.contents() }), here != contents {
             if let known = StoreState.origin(ofJSON: here) {
                 if known == origin { try remove(old) }
                 return
             }
-            if try isUnused(contents) { return try old.setAside() }
-            guard try isUnused(here) else { throw twoRecords(file, old) }
+            if isUnused(contents) { return try old.setAside() }
+            guard isUnused(here) else { throw twoRecords(file, old) }
             try file.setAside()
         }
         // A fixed permission from the first byte, and never more than the old file's.
@@ -139,6 +139,11 @@ extension DurableFile {
         // The history first: if it stayed, the next record would get it.
         if try history.exists() { try history.take(name: aside.history.url) }
         try take(name: aside.url)
+    }
+
+    /// Reads one of the places of a record: an error names this one.
+    fileprivate func reading<Result>(_ body: (DurableFile) throws -> Result) throws -> Result {
+        try StoreAccess.read.of(url.lastPathComponent, at: url.path) { try body(self) }
     }
 
     /// True unless there is certainly nothing.

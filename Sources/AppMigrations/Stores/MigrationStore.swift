@@ -31,7 +31,8 @@ public struct MigrationStore: Sendable {
     ///   - oldURLs: where older versions of the app had the file, the newest first. If it is still there, it is moved
     ///     here, with its history, so that the store begins where the old one ends.
     /// - Throws: ``MigrationError`` with the code `twoPlaces`, when two of the files hold records; with the code `misuse`,
-    ///   when the folder for a file that moves does not exist; the error of a file that cannot be moved. Nothing is lost then.
+    ///   when the folder for a file that moves does not exist; the error of a file that cannot be moved. Nothing is lost then. If an
+    ///   old file stays unreadable, a manager whose store is that file can replace its record.
     public static func jsonFile(at url: URL, movedFrom oldURLs: [URL] = []) throws -> MigrationStore {
         MigrationStore(try JSONStore(at: url, movedFrom: oldURLs))
     }

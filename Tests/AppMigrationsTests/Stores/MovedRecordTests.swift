@@ -180,13 +180,42 @@ struct MovedRecordTests {
         #expect(try launch("2.0", store) == ["1.1", "2.0"])
     }
 
-    @Test("moves as it is if it is damaged, and says so where it is read")
-    func damaged() throws {
-        try Data("{ \"format\"".utf8).write(to: old)
+    @Test(
+        "moves as it is if it is damaged, and says so where it is read",
+        arguments: ["{ \"format\"", #"{ "format": "1.0", "managers": [], "seen": {} }"#])
+    func damaged(text: String) throws {
+        try Data(text.utf8).write(to: old)
         let store = try moved()
         let error = try #require(throws: MigrationError.self) { try launch("2.0", store) }
         #expect(error.code == .damagedStore)
-        #expect(try Data(contentsOf: new) == Data("{ \"format\"".utf8))
+        #expect(try names("old") == [])
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+        try manager.replaceRecord(assuming: "1.0")
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+    }
+
+    @Test("that cannot be read is an error that names its old place, and can be replaced there")
+    func unreadable() throws {
+        try FileManager.default.createDirectory(at: old, withIntermediateDirectories: false)
+        let error = try #require(throws: MigrationError.self) { try moved() }
+        #expect(error.code == .unreadableStore)
+        #expect(error.message.hasSuffix("/old/migrations.json)."))
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: .jsonFile(at: old))
+        try manager.replaceRecord(assuming: "1.0")
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
+    }
+
+    @Test("is an error that names the new place if nothing there can be read; the app chooses")
+    func unreadableAtNewPlace() throws {
+        try launch("1.0", MigrationStore.jsonFile(at: old))
+        try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
+        let error = try #require(throws: MigrationError.self) { try moved() }
+        #expect(error.code == .unreadableStore)
+        #expect(error.message.hasSuffix("/new/migrations.json)."))
+        try MigrationStore.keep(old, settingAside: new)
+        #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
     }
 
     @Test("waits for a manager of an older version that is migrating")
