@@ -194,7 +194,8 @@ extension MigrationError {
     /// Creates the error for contents that this package did not write.
     ///
     /// The caller that knows the store adds its name; see ``StoreAccess``.
-    static func damagedStore(_ problem: String, underlyingError: (any Error)? = nil) -> MigrationError {
+    package static func damagedStore(_ problem: String, underlyingError: (any Error)? = nil) -> MigrationError
+    {
         MigrationError(
             .damagedStore, problem,
             remedy: "Nothing was changed. Restore it from a backup, or call replaceRecord(assuming:).",

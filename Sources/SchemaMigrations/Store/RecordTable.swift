@@ -60,8 +60,6 @@ struct RecordTable {
     }
 
     private static var notText: MigrationError {
-        MigrationError(
-            .damagedStore, "the table \(OwnTables.records) holds values that are not text",
-            remedy: "Nothing was changed. Restore the database from a backup.")
+        .damagedStore("the table \(OwnTables.records) holds values that are not text")
     }
 }

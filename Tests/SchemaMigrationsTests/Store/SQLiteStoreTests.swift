@@ -218,10 +218,7 @@ struct SQLiteStoreTests {
             ),
             (
                 "UPDATE app_migrations SET value = x'ff' WHERE part = 'managers'",
-                """
-                records.sqlite: the table app_migrations holds values that are not text. Nothing was changed. \
-                Restore the database from a backup.
-                """
+                "records.sqlite: the table app_migrations holds values that are not text. \(restore)"
             ),
         ])
     func damaged(sql: String, description: String) throws {
