@@ -64,7 +64,9 @@ extension DatabaseError: SystemError {
     }
 
     package var ownRemedy: String? {
-        isAboutClosedConnection ? "Keep it open until the manager has returned, and launch again." : nil
+        if isAboutClosedConnection { return "Keep it open until the manager has returned, and launch again." }
+        return saysThatDatabaseIsDamaged
+            ? "Save its rows with DatabaseFile.salvage(into:), or restore a backup." : nil
     }
 
     /// True if the pages of the database are damaged; a full-text table alone can be rebuilt.
@@ -94,7 +96,6 @@ extension DatabaseError: SystemError {
     package var remedy: String? {
         if let obstacle { return obstacle.remedy }
         return switch resultCode {
-        case .SQLITE_MISUSE where isAboutClosedConnection: ownRemedy
         case .SQLITE_READONLY: "Make the file and its folder writable, then retry."
         case .SQLITE_LOCKED:
             """
@@ -106,7 +107,7 @@ extension DatabaseError: SystemError {
         case .SQLITE_NOTADB:
             "If it is encrypted, pass its passphrase; if not, restore the database from a backup."
         case .SQLITE_CORRUPT where extendedResultCode == .SQLITE_CORRUPT_VTAB: "Rebuild the full-text table."
-        case .SQLITE_CORRUPT: "Save its rows with DatabaseFile.salvage(into:), or restore a backup."
+        case .SQLITE_CORRUPT, .SQLITE_MISUSE: ownRemedy
         default: nil
         }
     }

@@ -261,6 +261,26 @@ struct SQLiteStoreTests {
         #expect(error.underlyingError is DatabaseError)
     }
 
+    @Test("cannot be read in a damaged database, whose rows can be saved")
+    func damagedPage() throws {
+        try store.changeRecord(of: "A") { $0 = try record }
+        let root = try #require(
+            try queue.integer("SELECT rootpage FROM sqlite_master WHERE name = 'app_migrations'"))
+        let pageSize = try #require(try queue.integer("PRAGMA page_size"))
+        let copy = folder.url.appendingPathComponent("damaged.sqlite")
+        try queue.execute("VACUUM INTO '\(copy.path)'")
+        let file = try FileHandle(forUpdating: copy)
+        try file.seek(toOffset: UInt64((root - 1) * pageSize))
+        try file.write(contentsOf: Data(count: Int(pageSize)))
+        try file.close()
+        let damaged = SQLiteStore(try DatabaseQueue(path: copy.path))
+        let error = try #require(throws: MigrationError.self) { try damaged.read("A") }
+        #expect(error.code == .unreadableStore)
+        #expect(error.advice == .repair)
+        #expect(
+            error.remedy == "Save its rows with DatabaseFile.salvage(into:), or restore a backup.")
+    }
+
     // MARK: Databases
 
     @Test("can be a separate file")
