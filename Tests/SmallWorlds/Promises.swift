@@ -507,7 +507,9 @@ package struct Promises: Sendable {
                         || event.isFromExtension && !(before.isSettled && before.release == release)
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
                 case "notYetMigrated": !before.isSettled || before.release != release
-                case "damagedStore": meetsDamage(manager)
+                case "damagedStore":
+                    meetsDamage(manager)
+                        || used.contains { isForgotten(recordPlace($0), manager) }
                 case "cancelled": outcome.wasCancelled
                 default: false
                 }
@@ -600,7 +602,9 @@ package struct Promises: Sendable {
         where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):
             return "\(work) was skipped, and nothing was written"
         case (_, .stopped("misuse")), (_, .finished): return nil
-        case (_, .stopped("damagedStore")) where meetsDamage(manager): return nil
+        case (_, .stopped("damagedStore"))
+        where meetsDamage(manager) || used.contains { isForgotten(recordPlace($0), manager) }:
+            return nil
         case (.skip, .stopped("undecided"))
         where used.contains { start(of: manager, in: $0, release) == .undecided }
             || meetsDamageBesideTables(manager):

@@ -52,7 +52,8 @@ extension MigrationError.Code {
 
     /// The store could not be read: it may contain a record.
     public static let unreadableStore = Self("unreadableStore", 30)
-    /// The contents of the store are not a record, or the record was lost when its database was salvaged.
+    /// The contents of the store are not a record, or the record is lost: its database was salvaged, or a manager of another line
+    /// has replaced what was damaged.
     public static let damagedStore = Self("damagedStore", 31)
     /// A database could not be read or written, or its table `schema_migrations` is malformed;
     /// ``MigrationError/underlyingError`` is SQLite's error, if it has one.

@@ -130,8 +130,8 @@ extension MigrationManager {
     /// those that were lost when their database was salvaged. Each damaged record is replaced in its own place,
     /// the store or a database; those that can be read stay as they are. The damaged contents are set aside under a dated name,
     /// with everything in them, so the other managers in the same line continue from the same version. Managers in other
-    /// lines continue from what databases of their own know, or from what `adopting` says; otherwise they are `undecided` until
-    /// they call this as well.
+    /// lines continue from what databases of their own know, or from what `adopting` says; otherwise they throw
+    /// `damagedStore` until they call this as well.
     ///
     /// Where a record was lost when its database was salvaged, the manager begins at the version, or at one that it has
     /// completed elsewhere, if that is higher. Other managers of its line begin there only if nothing else is known of them.

@@ -63,7 +63,7 @@ extension MigrationError {
     ) -> MigrationError {
         guard state.evidence != .replaced, !state.hasForgotten(request.line) else {
             return MigrationError(
-                .undecided,
+                .damagedStore,
                 "\(place.name) was damaged and has been replaced, and knows no version of line \(request.line)",
                 remedy: "Call replaceRecord(assuming:) for this manager as well. Nothing was changed.",
                 manager: request.manager)

@@ -158,12 +158,12 @@ struct EvidenceInDatabasesTests {
         let error = try #require(throws: MigrationError.self) {
             try launch("1.0", name: "Importer", line: "Importer")
         }
-        #expect(error.code == .undecided)
+        #expect(error.code == .damagedStore)
         #expect(
             error.remedy == "Call replaceRecord(assuming:) for this manager as well. Nothing was changed.")
     }
 
-    @Test("After damage, a line that is unknown is undecided, and not new", arguments: [true, false])
+    @Test("After damage, a line that is unknown is damaged as well, and not new", arguments: [true, false])
     func otherLineAfterDamage(inFile: Bool) throws {
         func store() throws -> MigrationStore {
             try inFile
@@ -187,7 +187,7 @@ struct EvidenceInDatabasesTests {
         #expect(try launch("Library", "app") == .adoption(from: "2.0"))
         #expect(try launch("Late", "app") == .adoption(from: "2.0"))
         let error = try #require(throws: MigrationError.self) { try launch("Plugin", "Plugin") }
-        #expect(error.code == .undecided)
+        #expect(error.code == .damagedStore)
         let name = inFile ? "migrations.json" : "records.sqlite"
         #expect(
             error.description == """

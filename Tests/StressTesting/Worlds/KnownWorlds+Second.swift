@@ -125,7 +125,7 @@ extension KnownWorld {
             [
                 .launch(3), .damage(.database(0)), .call(.replaceRecord(manager: 0, assuming: 10)),
                 .launch(3, .without(manager: 0)),
-            ], endsWith: "undecided"),
+            ], endsWith: "damagedStore"),
         KnownWorld(
             "a store that knows this launch and a visit does not go on without a database that cannot be read",
             SmallApp(
