@@ -70,7 +70,15 @@ final class MigrationGroup {
     func next(for ledger: Ledger) -> MigrationJob? {
         start = start ?? .now
         left = left.drop { !ledger.needs($0) }
-        guard failure == nil, !isTimeOver, let job = left.first, job.transaction == .wrapped,
+        return isTimeOver ? nil : candidate
+    }
+
+    /// True if only the time has ended the group.
+    var isCutShort: Bool { candidate != nil }
+
+    /// The next migration, if it belongs to the group.
+    private var candidate: MigrationJob? {
+        guard failure == nil, let job = left.first, job.transaction == .wrapped,
             job.foreignKeys == foreignKeys, !isSeparate(job)
         else { return nil }
         return job

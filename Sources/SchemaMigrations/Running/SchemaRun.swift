@@ -134,7 +134,7 @@ final class SchemaRun {
                 try runAlone(job)
                 left.removeFirst()
             } else {
-                left = try runGroup(of: left, progress)
+                left = try runGroup(of: left, commits, progress)
             }
         } while !left.isEmpty
         report.warnings += try jobs.compactMap(\.fileFormat).flatMap { try $0.warnings(db) }
@@ -165,7 +165,8 @@ final class SchemaRun {
     ///
     /// - Returns: the remaining migrations.
     private func runGroup(
-        of jobs: ArraySlice<MigrationJob>, _ progress: RunProgress?, isUndoneAsOne: Bool = true
+        of jobs: ArraySlice<MigrationJob>, _ commits: SchemaOptions.Commits, _ progress: RunProgress?,
+        isUndoneAsOne: Bool = true
     ) throws -> ArraySlice<MigrationJob> {
         let group = MigrationGroup(of: jobs, commits, progress, isUndoneAsOne: isUndoneAsOne)
         do {
@@ -173,7 +174,13 @@ final class SchemaRun {
         } catch is UndoneGroup {
             // Those before the one that failed run again, without reporting it. Now each that fails is undone alone.
             var left = group.done[...]
-            while !left.isEmpty { left = try runGroup(of: left, nil, isUndoneAsOne: false) }
+            while !left.isEmpty { left = try runGroup(of: left, commits, nil, isUndoneAsOne: false) }
+        } catch let suspicion as SuspectWork where group.isCutShort {
+            if try !commitAsOne(group.done, suspicion.suspects) {
+                // One that the time has kept out may fix what these leave.
+                return try runGroup(
+                    of: jobs, .grouped(after: .seconds(Int.max)), nil, isUndoneAsOne: isUndoneAsOne)
+            }
         } catch let suspicion as SuspectWork {
             try retry(group.done, suspicion.suspects)
         } catch  where group.failure != nil && error.isOwnFailure {
@@ -187,15 +194,22 @@ final class SchemaRun {
     /// Runs migrations again: together, since one may fix what another leaves; if that fails, one per commit, or all in one
     /// commit if the options ask for that.
     private func retry(_ jobs: [MigrationJob], _ suspects: Suspects) throws {
-        if jobs.count > 1 {
-            do {
-                return try commit(MigrationGroup(retrying: jobs, suspects, isInspectedAsOne: true))
-            } catch  where error.isOwnFailure {}
-        }
+        if jobs.count > 1, try commitAsOne(jobs, suspects) { return }
         let batches = commits == .allOrNothing ? [jobs] : jobs.map { [$0] }
         for batch in batches {
-            let group = MigrationGroup(retrying: batch, suspects)
-            try commit(group)
+            try commit(MigrationGroup(retrying: batch, suspects))
+        }
+    }
+
+    /// Runs migrations again in one commit, and inspects it as a whole.
+    ///
+    /// - Returns: false if they fail.
+    private func commitAsOne(_ jobs: [MigrationJob], _ suspects: Suspects) throws -> Bool {
+        do {
+            try commit(MigrationGroup(retrying: jobs, suspects, isInspectedAsOne: true))
+            return true
+        } catch  where error.isOwnFailure {
+            return false
         }
     }
 

@@ -75,6 +75,29 @@ struct CommitTests {
         #expect(try schema.migrate(queue, upTo: 1).applied == [1])
     }
 
+    @Test("do not part a file from the one that mends what it leaves, however long it takes")
+    func late() throws {
+        let files = [
+            "1_a.sql": """
+            CREATE TABLE book(id INTEGER PRIMARY KEY); INSERT INTO book VALUES (1);
+            CREATE TABLE loan(book REFERENCES book(id)); INSERT INTO loan VALUES (1); CREATE VIEW v AS SELECT id FROM book
+            """,
+            "2_b.sql": "CREATE TABLE copy AS SELECT id FROM book; DROP TABLE book",
+            "3_c.sql": "CREATE TABLE c(x)",
+            "5_e.sql": "CREATE TABLE e(x)",
+        ]
+        var schema = try migrator(files, .grouped(after: .zero))
+        let error = try failure { try schema.migrate(queue) }
+        #expect(error.message == "2_b.sql: leaves 1 row of table loan whose book refers to no row of book.")
+        #expect(error.committed == [1])
+
+        let mending = "CREATE TABLE book(id INTEGER PRIMARY KEY); INSERT INTO book SELECT id FROM copy"
+        schema = try migrator(["4_d.sql": mending], .grouped(after: .zero))
+        #expect(try schema.migrate(queue).applied == [2, 3, 4, 5])
+        #expect(try queue.integers("SELECT id FROM v") == [1])
+        #expect(try queue.ledger() == [1, 2, 3, 4, 5])
+    }
+
     @Test("end a group where the foreign-key mode changes")
     func groups() throws {
         let other = try folder.queue("app.sqlite")
