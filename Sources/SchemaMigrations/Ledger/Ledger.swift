@@ -125,6 +125,13 @@ package struct Ledger: Sendable {
         throw damaged("holds \(other ?? .null), which is not an integer")
     }
 
+    /// Returns the versions in the order in which they were applied: that of their rows.
+    func order(_ db: Database) throws -> [SchemaVersion] {
+        // The index has them in ascending order.
+        try exists
+            ? SchemaVersion.fetchAll(db, sql: "SELECT version FROM main.schema_migrations NOT INDEXED") : []
+    }
+
     /// Throws an error if golang-migrate, whose ledger marks a version before its statements run, has failed in one.
     private static func checkThatNothingIsDirty(_ db: Database) throws {
         let version: Int64?

@@ -9,9 +9,11 @@ extension SchemaMigrator {
     /// A schema that is worked out when the app is built could not be compared: migrations in Swift do not run there, and
     /// another version of SQLite writes other SQL for a renamed table.
     ///
+    /// A migration that was merged late follows those that it found there, too: the order of columns depends on it.
+    ///
     /// - Returns: nil, if the database has had a migration that is not known.
     package func withReplica<Result>(
-        of ledger: Ledger, _ configuration: Configuration, _ body: (DatabaseQueue) throws -> Result
+        of db: Database, in ledger: Ledger, _ body: (DatabaseQueue) throws -> Result
     ) throws -> Result? {
         let replaced = try ledger.originVersion == versions.first ? [] : baseline()?.versions ?? []
         guard ledger.applied.isSubset(of: replaced.union(versions)) else { return nil }
@@ -19,8 +21,16 @@ extension SchemaMigrator {
         let migrations = migrations.filter {
             ledger.applied.contains($0.version) || $0.version <= ledger.floor ?? .min
         }
-        return try configuration.withScratchDatabase { replica in
-            if !migrations.isEmpty { try SchemaMigrator(migrations: migrations).migrate(replica) }
+        let order = try replaced.isEmpty ? ledger.order(db) : []
+        let places = Dictionary(zip(order, 1...), uniquingKeysWith: { $1 })
+        let ordered = migrations.inOrder {
+            (places[$0.version] ?? 0, $0.version) < (places[$1.version] ?? 0, $1.version)
+        }
+        return try db.configuration.withScratchDatabase { replica in
+            for (index, migration) in ordered.enumerated()
+            where index + 1 == ordered.count || ordered[index + 1].version < migration.version {
+                try SchemaMigrator(migrations: Array(ordered[...index])).migrate(replica)
+            }
             return try body(replica)
         }
     }
@@ -80,7 +90,7 @@ extension SchemaMigrator {
         guard let policy = options.differentSchemas else { return nil }
         let differences: [String]?
         do {
-            differences = try withReplica(of: ledger, db.configuration) { replica in
+            differences = try withReplica(of: db, in: ledger) { replica in
                 try replica.unsafeReentrantRead {
                     try SchemaDrift(of: db, from: $0, ignoringAdditions: ignoringAdditions).sentences
                 }

@@ -70,6 +70,28 @@ struct VerificationTests {
         #expect(try schema.migrate(queue).applied == [3])
     }
 
+    @Test("is the one that migrations make in the order in which they came")
+    func late() throws {
+        func migrator(_ versions: [SchemaVersion]) throws -> SchemaMigrator {
+            let migrations = versions.map { version in
+                SQLMigration(
+                    version: version, name: "a",
+                    sql: version == 1 ? "CREATE TABLE a(x)" : "ALTER TABLE a ADD COLUMN y\(version)",
+                    down: "ALTER TABLE a DROP COLUMN y\(version)")
+            }
+            return try SchemaMigrator(
+                migrations: migrations, options: SchemaOptions(differentSchemas: .refuse))
+        }
+        let queue = try DatabaseQueue()
+        try migrator([1, 3]).migrate(queue)
+        #expect(try migrator([1, 2, 3]).migrate(queue).applied == [2])
+        #expect(try migrator([1, 2, 3, 4]).migrate(queue).applied == [4])
+
+        try migrator([1, 2, 3, 4]).rollback(queue, to: 1)
+        #expect(try migrator([1, 2, 4]).migrate(queue).applied == [2, 4])
+        #expect(try migrator([1, 2, 3, 4]).migrate(queue).applied == [3])
+    }
+
     @Test("is not compared if a migration relies on rows, which stays applied")
     func failingReplay() throws {
         let queue = try DatabaseQueue()

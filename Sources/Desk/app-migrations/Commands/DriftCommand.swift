@@ -28,7 +28,7 @@ struct DriftCommand: ParsableCommand {
         let name = database.database
         let sentences = try database.reading(with: folder.standIns()) { queue in
             try queue.read { db in
-                let made = try migrator.withReplica(of: Ledger(db), db.configuration) {
+                let made = try migrator.withReplica(of: db, in: Ledger(db)) {
                     try $0.read(DatabaseSchema.init)
                 }
                 guard let made else {
