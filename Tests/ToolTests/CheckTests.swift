@@ -324,6 +324,16 @@ struct CheckTests {
         }
     }
 
+    @Test("tries the down migration of version 0, too")
+    func downOfZero() async throws {
+        let tool = try Tool(["0000_a.sql": "CREATE TABLE a(x);", "0000_a.down.sql": "DROP TABLE a;"])
+        var run = try await tool("check")
+        #expect(!run.output.contains("0000_a.down.sql"), "\(run.output)")
+        try tool.write("DROP TABLE b;", to: "Migrations/0000_a.down.sql")
+        run = try await tool("check")
+        #expect(run.output.contains("Migrations/0000_a.down.sql:1: error: No such table: b"), "\(run.output)")
+    }
+
     @Test("never runs what a file attaches, which is no trial's to change")
     func attaching() async throws {
         let tool = try Tool(["1_a.sql": "CREATE TABLE a(x);", "3_c.sql": "SELECT 1;"])

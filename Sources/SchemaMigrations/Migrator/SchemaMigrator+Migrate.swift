@@ -163,13 +163,13 @@ extension SchemaMigrator {
     ///
     /// - Parameters:
     ///   - database: the database.
-    ///   - version: the version to go back to, which stays; 0 to roll back everything.
+    ///   - version: the version to go back to, which stays; 0 to roll back everything (-1 if a file has version 0).
     /// - Returns: the versions that were rolled back, newest first.
     /// - Throws: `MigrationError`, for instance when one of the migrations is irreversible.
     @discardableResult
     public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
     {
-        if version != 0 { try check(version) }
+        if version > 0 { try check(version) }
         let interrupter = Interrupter(observing: nil)
         return try interrupter.whileActive {
             try withWriter(database) {

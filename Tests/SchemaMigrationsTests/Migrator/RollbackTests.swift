@@ -48,6 +48,18 @@ struct RollbackTests {
         #expect(try queue.tables() == ["a", "b", "c", "d", "steps"])
     }
 
+    @Test("undoes a file of version 0 as well, if it goes back to -1")
+    func zero() throws {
+        let schema = try SchemaMigrator(
+            directory: folder.folder(["0000_a.sql": "CREATE TABLE a(x)", "0000_a.down.sql": "DROP TABLE a"]))
+        for _ in 1...2 {
+            #expect(try schema.migrate(queue).applied == [0])
+            #expect(try schema.rollback(queue, to: 0) == [])
+            #expect(try schema.rollback(queue, to: -1) == [0])
+        }
+        #expect(try queue.tables() == [])
+    }
+
     @Test("undoes a file without a transaction, too")
     func alone() throws {
         let schema = try migrator(
