@@ -78,9 +78,9 @@ extension Database {
     ///
     /// - Parameter limit: the longest time to wait for another connection.
     package func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
-        let settings = try CommitSettings(self)
+        let settings = try CommitSettings(self, waitingUpTo: limit)
         do {
-            try raiseDurability(above: settings, waitingUpTo: limit)
+            try raiseDurability(above: settings)
             try body()
         } catch {
             try? settings.restore(self)
@@ -89,19 +89,15 @@ extension Database {
         try settings.restore(self)
     }
 
-    /// Makes commits survive a power cut.
-    fileprivate func raiseDurability(above settings: CommitSettings, waitingUpTo limit: Duration) throws {
-        // Asking for the journal mode reads the file.
-        let isWAL = try waitWhileBusy(upTo: limit) {
-            try String.fetchOne(self, sql: "PRAGMA main.journal_mode") == "wal"
-        }
+    /// Makes commits survive a power cut, and transactions the end of the process.
+    fileprivate func raiseDurability(above settings: CommitSettings) throws {
+        // pragma.html, journal_mode: without a journal on the disk, a crash in a transaction damages the file.
+        if settings.hasNoJournal { try execute(sql: "PRAGMA main.journal_mode = DELETE") }
         // pragma.html, synchronous: in rollback mode a commit is the unlinking of the journal, which only
         // EXTRA syncs.
         // pragma.html, fullfsync: on Apple's systems a plain sync may leave a commit in the drive's cache.
-        try execute(
-            sql: """
-                PRAGMA main.synchronous = \(max(settings.synchronous, isWAL ? 2 : 3)); PRAGMA fullfsync = 1
-                """)
+        let synchronous = max(settings.synchronous, settings.journalMode == "wal" ? 2 : 3)
+        try execute(sql: "PRAGMA main.synchronous = \(synchronous); PRAGMA fullfsync = 1")
     }
 }
 
@@ -109,9 +105,9 @@ extension DatabaseWriter {
     /// Runs the body, which writes by several accesses, with commits that survive a power cut, and then restores the
     /// connection's settings.
     package func withDurableCommits(waitingUpTo limit: Duration, _ body: () throws -> Void) throws {
-        let settings = try unsafeReentrantWrite { try CommitSettings($0) }
+        let settings = try unsafeReentrantWrite { try CommitSettings($0, waitingUpTo: limit) }
         do {
-            try unsafeReentrantWrite { try $0.raiseDurability(above: settings, waitingUpTo: limit) }
+            try unsafeReentrantWrite { try $0.raiseDurability(above: settings) }
             try body()
         } catch {
             try? unsafeReentrantWrite { try settings.restore($0) }
@@ -126,11 +122,19 @@ private struct CommitSettings: Sendable {
     let foreignKeys: Int
     let synchronous: Int
     let fullFsync: Int
+    let journalMode: String
 
-    init(_ db: Database) throws {
+    /// True if SQLite keeps the journal in memory, or none.
+    var hasNoJournal: Bool { journalMode == "memory" || journalMode == "off" }
+
+    init(_ db: Database, waitingUpTo limit: Duration) throws {
         foreignKeys = try db.pragma("foreign_keys")
         synchronous = try db.pragma("main.synchronous")
         fullFsync = try db.pragma("fullfsync")
+        // This one reads the file.
+        journalMode = try waitWhileBusy(upTo: limit) {
+            try String.fetchOne(db, sql: "PRAGMA main.journal_mode") ?? ""
+        }
     }
 
     func restore(_ db: Database) throws {
@@ -140,6 +144,10 @@ private struct CommitSettings: Sendable {
             PRAGMA foreign_keys = \(foreignKeys); PRAGMA fullfsync = \(fullFsync);
             PRAGMA main.synchronous = \(synchronous)
             """)
+        // A file without a transaction may have chosen another one.
+        if hasNoJournal, try db.runPastGRDB("PRAGMA main.journal_mode").first == ["delete"] {
+            try db.runPastGRDB("PRAGMA main.journal_mode = \(journalMode)")
+        }
         #if canImport(Darwin)
             try flushDrive(db)
         #endif

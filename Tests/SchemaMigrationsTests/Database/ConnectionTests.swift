@@ -122,6 +122,32 @@ struct ConnectionTests {
         #expect(try queue.integers("SELECT x FROM a") == [-1])
     }
 
+    @Test("has a journal on the disk meanwhile, whatever the app has set", arguments: ["MEMORY", "OFF"])
+    func journal(mode: String) throws {
+        try queue.execute("PRAGMA journal_mode = \(mode); PRAGMA cache_size = 5; CREATE TABLE a(x)")
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "1.0", adopting: .databaseHasTables(queue, means: "0.9"),
+            store: .database(queue))
+        manager.whenMigratingToVersion("1.0", in: queue) { db in
+            // The journal takes over the name of its mode.
+            #expect(try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete")
+            // More than the cache holds: the file has it before the commit.
+            try db.execute(sql: "INSERT INTO a SELECT zeroblob(100000); DROP TABLE missing")
+        }
+        #expect(try failure { try manager.migrate() }.code == .stepFailed)
+        #expect(try queue.strings("PRAGMA journal_mode") == [mode.lowercased()])
+        #expect(try queue.strings("PRAGMA integrity_check") == ["ok"])
+        #expect(try queue.integers("SELECT count(*) FROM a") == [0])
+    }
+
+    @Test("keeps the journal that a file chooses for it")
+    func chosenJournal() throws {
+        try queue.execute("PRAGMA journal_mode = MEMORY")
+        try folder.migrator(["1_wal.sql": "-- migrations: transaction=none\nPRAGMA journal_mode = WAL;"])
+            .migrate(queue)
+        #expect(try queue.strings("PRAGMA journal_mode") == ["wal"])
+    }
+
     @Test("keeps the time that the app waits, and the callback with which it does")
     func busyTimeout() throws {
         var configuration = Configuration()
