@@ -25,6 +25,8 @@ extension DatabaseFile {
                 guard let place = DatabasePlace(copy.path) else { return nil }
                 return try at(copy) {
                     var found = try FoundDatabase(at: place, configuration, waitingFor: limit)
+                    // A look changes the copy if the app sets a journal mode.
+                    found.changed = copy.dateInName ?? found.changed
                     try found.countRows(at: place, configuration, waitingFor: limit)
                     return found
                 }
@@ -59,7 +61,9 @@ extension DatabaseFile {
     }
 
     private func copy(_ backup: String, to new: URL, like place: URL, _ interrupter: Interrupter) throws {
-        let source = try DatabaseQueue(path: backup, configuration: configuration.forCopying(readOnly: true))
+        // Opening would create a missing file. Not read-only: the app may set a journal mode when it prepares the connection.
+        guard DatabasePlace(backup) != nil else { throw POSIXError(.ENOENT) }
+        let source = try DatabaseQueue(path: backup, configuration: configuration.forCopying())
         defer { try? source.close() }
         let copy = try CopyFile.open(at: new, like: place, configuration)
         defer { try? copy.close() }
@@ -77,5 +81,13 @@ extension DatabaseFile {
         }
         try protect(new, asIn: place.deletingLastPathComponent())
         try DurableFile(at: new).syncName()
+    }
+}
+
+extension URL {
+    /// When a copy was made.
+    fileprivate var dateInName: Date? {
+        let date = deletingPathExtension().lastPathComponent.split(separator: "-").last
+        return date.flatMap { try? BackupMaker.dateFormat.parse(String($0)) }
     }
 }

@@ -26,8 +26,8 @@ public struct FoundDatabase: Sendable {
     public let appVersion: AppVersion?
     /// The size of the file and of its write-ahead log, in bytes.
     public let size: Int64
-    /// When the file or its write-ahead log was changed last.
-    public let changed: Date
+    /// When the file or its write-ahead log was changed last; of ``DatabaseFile/foundBackups(in:)``, when it was made.
+    public internal(set) var changed: Date
     /// The number of rows of each table that has any; only of ``DatabaseFile/foundBackups(in:)``.
     public private(set) var rowCounts: [String: Int] = [:]
     /// The reason for which the file cannot be read, as in `file is not a database (SQLite 26)`; nil if it can.

@@ -99,6 +99,33 @@ struct BackupRecoveryTests {
         try queue.close()
     }
 
+    @Test("can take its place where the app sets WAL mode on each connection, and keep their dates")
+    func preparedConnection() throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+        let file = DatabaseFile(path: notes.path, configuration: configuration)
+        let name = try #require(try backups.fileNames.first { $0.hasSuffix(".backup") })
+        let made = try #require(try self.file.foundBackups(in: backups.url).first).changed
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: backups.file(name).path)
+        try file.restore(fromBackup: backups.file(name).path)
+        let queue = try file.openQueue()
+        #expect(try queue.integers("SELECT count(*) FROM note") == [40])
+        try queue.close()
+        for _ in 1...2 { #expect(try file.foundBackups(in: backups.url).map(\.changed) == [made]) }
+        #expect(try backups.fileNames.filter { $0.hasPrefix(name) } == [name])
+    }
+
+    @Test("cannot take its place if they are missing, and none is created")
+    func missing() throws {
+        let error = try #require(throws: MigrationError.self) {
+            try file.restore(fromBackup: backups.file("missing.backup").path)
+        }
+        #expect(error.message.hasSuffix("missing.backup: No such file or directory."))
+        #expect(try !backups.fileNames.contains("missing.backup"))
+        #expect(try notes.names() == ["app.sqlite"])
+    }
+
     @Test("can take its place with rows that broke a constraint before, which are no damage")
     func brokenConstraint() throws {
         let backup = try #require(try file.foundBackups(in: backups.url).first)

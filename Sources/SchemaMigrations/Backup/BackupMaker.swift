@@ -82,12 +82,16 @@ package struct BackupMaker {
             remedy: "Free some space, then migrate again.", underlying: POSIXError(.ENOSPC))
     }
 
+    /// The date at the end of a copy's name.
+    package static var dateFormat: Date.ISO8601FormatStyle {
+        .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true)
+            .dateSeparator(.omitted).timeSeparator(.omitted)
+    }
+
     /// Writes a copy, through connections that the app's configuration prepares: it knows the passphrase of an
     /// encrypted database, and without it the copy would be in clear text, if SQLite could make one.
     private func write(_ file: URL, with configuration: Configuration) throws -> URL {
-        let date = Date().formatted(
-            .iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true)
-                .dateSeparator(.omitted).timeSeparator(.omitted))
+        let date = Date().formatted(Self.dateFormat)
         let copy = folder.appendingPathComponent("\(Self.prefix(of: file))\(date).backup")
         let partial = copy.appendingPathExtension("partial")
         do {
