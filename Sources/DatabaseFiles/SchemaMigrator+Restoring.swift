@@ -24,7 +24,10 @@ extension SchemaMigrator {
                 copy = try Self.givingPageSize(of: db, to: copy)
                 try copy.inDatabase { copy in
                     try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
-                    try db.notifyObservers(of: .anything)
+                    // Observers act on a commit, and a copy ends without one.
+                    try db.withWriteTransaction(waitingUpTo: options.busyTimeout) {
+                        try db.notifyObservers(of: .anything)
+                    }
                 }
                 try copy.close()
             }

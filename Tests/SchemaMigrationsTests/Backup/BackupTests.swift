@@ -421,16 +421,17 @@ struct BackupTests {
         statements.withLock { $0 = [] }
         try migrator(2).restore(backup, to: queue)
         #expect(statements.withLock { $0 }.contains { $0.contains("main.synchronous = 3") })
-        #expect(observer.changes > 0)
+        #expect(observer.committedChanges > 0)
     }
 
     private final class CountingObserver: TransactionObserver {
-        private(set) var changes = 0
+        private var changes = 0
+        private(set) var committedChanges = 0
 
         func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
         func databaseDidChange() { changes += 1 }
         func databaseDidChange(with event: DatabaseEvent) {}
-        func databaseDidCommit(_ db: Database) {}
+        func databaseDidCommit(_ db: Database) { committedChanges = changes }
         func databaseDidRollback(_ db: Database) {}
     }
 
