@@ -41,9 +41,16 @@ package struct BackupMaker {
         } catch {
             throw Self.failure(
                 "\(file.lastPathComponent) cannot be copied to \(folder.path): \(error.systemError?.reason ?? error.localizedDescription)",
-                remedy: Obstacle(error) == .inUse
-                    ? "Another connection has it alone, or this one, by `PRAGMA locking_mode = EXCLUSIVE`: end that, then migrate again."
-                    : "Free some space or make the folder writable, then migrate again.", underlying: error)
+                remedy: Self.remedy(for: error), underlying: error)
+        }
+    }
+
+    private static func remedy(for error: any Error) -> String {
+        switch (error as? DatabaseError, Obstacle(error)) {
+        case (_, .inUse):
+            "Another connection has it alone, or this one, by `PRAGMA locking_mode = EXCLUSIVE`: end that, then migrate again."
+        case (_?, .readOnly): "In `prepareDatabase`, write only if `db.configuration.readonly` is false."
+        default: "Free some space or make the folder writable, then migrate again."
         }
     }
 

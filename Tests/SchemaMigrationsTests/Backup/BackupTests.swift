@@ -367,6 +367,21 @@ struct BackupTests {
                 """)
     }
 
+    @Test("says that the app must not write when it prepares a connection that only reads")
+    func preparedByWriting() throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA user_version = 7") }
+        let queue = try folder.queue("app.sqlite", configuration)
+        try migrator(1).migrate(queue)
+        let error = try failure { try migrator(2).migrate(queue) }
+        #expect(error.code == .unwritable)
+        #expect(
+            error.remedy == """
+                In `prepareDatabase`, write only if `db.configuration.readonly` is false. Nothing was changed.
+                """)
+        #expect(try queue.tables() == ["t1"])
+    }
+
     @Test(
         "can be restored into a database whose page size has changed since, and keeps the numbers of rows",
         .enabled(if: !TemporaryFolder.encryptsDatabases), arguments: ["WAL", "DELETE"])
