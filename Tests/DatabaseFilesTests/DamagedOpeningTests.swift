@@ -55,6 +55,29 @@ struct DamagedOpeningTests {
         #expect(error.code == (kind == "header of another length" ? .databaseFailed : .damagedDatabase))
     }
 
+    @Test("is told from opening an intact one beside a damaged one that the app attaches", .needs(.clearText))
+    func attached() throws {
+        let cache = notes.folder.path("cache.sqlite")
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "ATTACH '\(cache)' AS cache") }
+        let file = DatabaseFile(path: notes.path, configuration: configuration)
+        try file.openQueue().close()
+        try Data("no database, but some text that fills a page".utf8).write(
+            to: notes.folder.file("cache.sqlite"))
+        for error in [
+            try refusal(file), try #require(throws: MigrationError.self) { try file.check() },
+        ] {
+            #expect(error.code == .databaseFailed)
+            #expect(
+                error.description == """
+                    app.sqlite: a database that the app attaches cannot be opened: file is not a database (SQLite 26). This \
+                    file is intact. Restore or remove that one. Nothing was changed.
+                    """)
+        }
+        try notes.change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }
+        #expect(try refusal(file).code == .damagedDatabase)
+    }
+
     @Test("is not advised for an encrypted one, or another file: no row can be read in it")
     func encrypted() throws {
         var random = SystemRandomNumberGenerator()

@@ -139,9 +139,15 @@ extension DatabaseFile {
             let header = DatabaseHeader(try mappingErrors { try file.read(at: 0, count: 100) })
             if header.isOfNewerFormat { throw newerFormat(place) }
             if cause.resultCode == .SQLITE_READONLY, !header.hasImpossibleFormat { throw error }
-            let format = try mappingErrors {
-                try PageFormat.find(file, JournalPages.joining(journals(of: place, file).pages))
+            let found = try mappingErrors { try journals(of: place, file).pages }
+            if cause.isAboutAttaching, isIntactUnprepared(place, with: Set(found.keys)) {
+                throw MigrationError(
+                    .databaseFailed, at: .file(place.lastPathComponent),
+                    "a database that the app attaches cannot be opened: \(cause.problem)",
+                    remedy: "This file is intact. Restore or remove that one. Nothing was changed.",
+                    underlyingError: cause)
             }
+            let format = try mappingErrors { try PageFormat.find(file, JournalPages.joining(found)) }
             guard format == nil else { throw damage(cause.problem, at: place, cause) }
             guard error.code == .damagedDatabase else { throw error }
             throw MigrationError(
@@ -149,6 +155,15 @@ extension DatabaseFile {
                 "\(cause.problem), and no row can be read",
                 remedy: "Restore a backup. Nothing was changed.", underlyingError: cause)
         }
+    }
+
+    /// Returns true if SQLite finds no damage on a connection that the app has not prepared.
+    ///
+    /// It finds some if the file is encrypted, or needs a collation of the app's.
+    private func isIntactUnprepared(_ place: URL, with journals: Set<JournalKind>) -> Bool {
+        let isIntact = try? isIntact(
+            place, with: journals, preparedBy: Configuration(), Interrupter(observing: nil))
+        return isIntact == true
     }
 
     /// Returns true for an error of SQLite's that the bytes of a file can be the cause of.
@@ -200,6 +215,11 @@ extension DatabaseFile {
             .newerThanThisProcess, place, "is in a format that only a newer version of SQLite reads",
             "Update the app.")
     }
+}
+
+extension DatabaseError {
+    /// True if the database that the statement attaches may be the one that SQLite cannot read.
+    fileprivate var isAboutAttaching: Bool { sql?.uppercased().hasPrefix("ATTACH") == true }
 }
 
 extension Database {

@@ -109,16 +109,20 @@ extension DatabaseFile {
     private func journalsOfDamaged(
         _ place: URL, _ all: Set<JournalKind>, _ interrupter: Interrupter
     ) throws -> [Set<JournalKind>] {
-        if try isIntact(place, with: all, interrupter) { return [] }
+        if try isIntact(place, with: all, preparedBy: configuration, interrupter) { return [] }
         let fewer = Set(all.map { all.subtracting([$0]) } + [[]]).subtracting([all])
             .sorted { ($0.count, $0.contains(.log) ? 1 : 0) > ($1.count, $1.contains(.log) ? 1 : 0) }
-        if let own = try fewer.first(where: { try isIntact(place, with: $0, interrupter) }) { return [own] }
+        let own = try fewer.first {
+            try isIntact(place, with: $0, preparedBy: configuration, interrupter)
+        }
+        if let own { return [own] }
         return [all] + fewer
     }
 
     /// Asks SQLite about a copy of a database with some of its journals.
-    private func isIntact(
-        _ place: URL, with journals: Set<JournalKind>, _ interrupter: Interrupter
+    func isIntact(
+        _ place: URL, with journals: Set<JournalKind>, preparedBy configuration: Configuration,
+        _ interrupter: Interrupter
     ) throws -> Bool {
         try CopyFile.withPrivateName(for: "salvage") { copy in
             for end in [""] + journals.map(\.rawValue) {
