@@ -192,19 +192,29 @@ extension LossTrial.Loss {
         switch kind {
         case .null(let column, _, _): "\(column.text.quoted) is NULL"
         case .long(let column, let length): "\(column.text.quoted) has more than \(length) characters"
+        case .childless: "no row refers to theirs"
+        case .siblings: "two rows refer to the same one"
         default: nil
         }
     }
 
-    /// As in `5 are`; of a great many rows, only a few are tried.
-    fileprivate var lostRows: String {
-        if case .many = kind { "some are" } else { rows == 1 ? "1 is" : "\(rows) are" }
-    }
+    /// As in `5 are`.
+    fileprivate var lostRows: String { someRows.map { "\($0) are" } ?? (rows == 1 ? "1 is" : "\(rows) are") }
 
     /// As in `of 8 generated rows, it keeps 5`.
     fileprivate var keptRows: String {
-        let all = "of \(count.counting("generated row"))"
-        return if case .many = kind { "\(all), some are lost" } else { "\(all), it keeps \(count - rows)" }
+        "of \(count.counting("generated row")), \(someRows.map { "\($0) are lost" } ?? "it keeps \(count - rows)")"
+    }
+
+    /// The lost rows without their number; nil if the rows that were tried tell it.
+    private var someRows: String? {
+        switch kind {
+        // Of a great many rows, only a few are tried.
+        case .many: "some"
+        case .childless: "those to which no row refers"
+        case .siblings: "some of those that refer to the same row"
+        default: nil
+        }
     }
 }
 

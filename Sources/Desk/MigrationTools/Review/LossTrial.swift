@@ -263,8 +263,9 @@ struct LossTrial {
         return Judgement()
     }
 
-    /// Returns the rows that are lost if they have values which decide conditions or which a `CHECK` names, if they have the key
-    /// of another one, in a table that is merged with theirs or but for its case, or if they refer to none.
+    /// Returns the rows that are lost if they have values which decide conditions or which a `CHECK` names, if they have the
+    /// key of another one, in a table that is merged with theirs or but for its case, if they refer to none, or to the same
+    /// one as another, or if none refers to them.
     private func rowsLostByCondition(
         _ rows: GeneratedRows, among best: (kind: GeneratedRows.Kind, losing: Set<SQLName>),
         besides losing: Set<SQLName>, isSurprising: Bool, _ chance: [SQLName: Set<Int>]?
@@ -280,6 +281,7 @@ struct LossTrial {
             // Swift may read a key as a UUID.
             all += rows.limitedKinds(deciding: conditions).filter { $0 != .keys || !scripts.isEmpty }
                 .map { ($0, losing) }
+            all += rows.relatedKinds(among: best.kind).map { ($0, best.losing) }
         }
         let merged = outline.mergedColumns(of: layouts)
         if !merged.isEmpty { all.append((.shared(merged), losing)) }
@@ -316,8 +318,9 @@ struct LossTrial {
         let columns = droppedColumns(of: rows.tables, besides: known)
         guard kinds.count > 1, !columns.isEmpty else { return [] }
         let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
-        return try (rows.kinds(deciding: conditions, among: kind) + [.literals]).reduce(into: []) {
-            all, kind in
+        let kinds =
+            rows.kinds(deciding: conditions, among: kind) + [.literals] + rows.relatedKinds(among: kind)
+        return try kinds.reduce(into: []) { all, kind in
             let changed = rows.of(kind, naming: literals, deciding: conditions)
             let found = try losses(over: changed, .eachValue, only: columns, chance) ?? []
             all += found.map { $0.without(all, as: kind) }.filter { !$0.columns.isEmpty }
@@ -344,7 +347,8 @@ struct LossTrial {
         let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
         let kinds =
             [.natural, .literals] + rows.kinds(deciding: conditions, among: .natural)
-            + rows.limitedKinds(deciding: conditions) + nulls(in: rows, among: .natural).map(\.kind)
+            + rows.limitedKinds(deciding: conditions) + rows.relatedKinds(among: .natural)
+            + nulls(in: rows, among: .natural).map(\.kind)
         var all: [Int: ConditionTrial.Answers]?
         for kind in kinds {
             let changed = rows.of(kind, naming: literals, deciding: conditions)

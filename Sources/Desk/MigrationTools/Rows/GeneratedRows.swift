@@ -66,6 +66,10 @@ package struct GeneratedRows {
         case shared([[Column]])
         /// Foreign keys that are null in some rows, wherever they may be.
         case withoutParents
+        /// Rows to which none refers, in each table that others refer to.
+        case childless(among: Kind)
+        /// Rows of which two refer to the same one, by each key.
+        case siblings(among: Kind)
         /// A great many rows, with more than a statement copies.
         case many(Int, among: Kind)
         /// Texts that differ only after so many characters.
@@ -195,6 +199,8 @@ package struct GeneratedRows {
         case .keys: renamed(conditions)
         case .shared(let groups): groups.reduce(self) { $0.sharing($1) }
         case .withoutParents: withoutParents
+        case .childless(let others): of(others, naming: literals).childless
+        case .siblings(let others): of(others, naming: literals).siblings
         case .long(let column, let length): lengthened(column, by: length)
         case .null(let column, let table, let others):
             of(others, naming: literals).null(in: column, of: table)
@@ -287,6 +293,13 @@ package struct GeneratedRows {
             + [.withoutParents] + (conditions.isEmpty ? [] : [.keys])
     }
 
+    /// Returns the kinds of rows that are related in other ways than one to one; none where no table refers to another.
+    ///
+    /// - Parameter kind: the kind of their values.
+    func relatedKinds(among kind: Kind) -> [Kind] {
+        tables.allSatisfy(\.references.isEmpty) ? [] : [.childless(among: kind), .siblings(among: kind)]
+    }
+
     private static func parts(_ assignments: [[ConditionValues.Assignment]]) -> Range<Int> {
         let most = assignments.map(\.count).max() ?? 0
         return 0..<(most + rowsOfConditions - 1) / rowsOfConditions
@@ -329,6 +342,38 @@ package struct GeneratedRows {
                 for row in [1, 2, 3 + place] where row < table.rows.count - 2 {
                     for column in key { table.rows[row][column] = .null }
                 }
+            }
+        }
+    }
+
+    /// The rows without those that refer to the second or third one of a table, and without those that refer to them.
+    private var childless: GeneratedRows {
+        var copy = self
+        for (index, table) in tables.enumerated() {
+            copy.tables[index].rows = table.rows.filter { row in
+                table.references.allSatisfy { reference in
+                    guard reference.parent != table.name, let all = self.table(reference.parent),
+                        let kept = copy.table(reference.parent)
+                    else { return true }
+                    let key = reference.parentColumns.compactMap(all.columns.firstIndex)
+                    let refers = { (parent: [DatabaseValue]) in
+                        zip(reference.own, key).allSatisfy { row[$0] == parent[$1] }
+                    }
+                    return !all.rows.contains(where: refers)
+                        || (kept.rows.prefix(1) + kept.rows.dropFirst(3)).contains(where: refers)
+                }
+            }
+        }
+        return copy
+    }
+
+    /// The rows, of which one refers to what the row before it refers to, by each key in turn.
+    private var siblings: GeneratedRows {
+        mapTables { table in
+            for (place, reference) in table.references.enumerated() {
+                let row = 2 * place + 1
+                guard row < table.rows.count else { return }
+                for column in reference.own { table.rows[row][column] = table.rows[row - 1][column] }
             }
         }
     }
