@@ -286,7 +286,7 @@ struct RebuildTests {
         #expect(try ReviewedMigrations(new, after: first).rules == ["1 stale-full-text"])
     }
 
-    @Test("finds nothing in a full-text index that is dropped, made again and filled")
+    @Test("finds nothing in a full-text index of another table that is dropped, or made again and filled")
     func fullTextMadeAgain() throws {
         let first = """
             CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT);
@@ -294,9 +294,37 @@ struct RebuildTests {
             """
         let again =
             "DROP TABLE search;\nCREATE VIRTUAL TABLE search USING fts5(a, b, content='t', content_rowid='id');"
-        let filled = "\(again)\nINSERT INTO search(search) VALUES ('rebuild');"
-        #expect(try ReviewedMigrations(filled, after: first).findings == [])
-        #expect(try ReviewedMigrations(again, after: first).rules.first == "1 drop-table")
+        for filling in ["(search) VALUES ('rebuild')", "(rowid, a, b) SELECT id, a, b FROM t"] {
+            let filled = "\(again)\nINSERT INTO search\(filling);"
+            #expect(try ReviewedMigrations(filled, after: first).findings == [])
+        }
+        #expect(try ReviewedMigrations("DROP TABLE search;", after: first).findings == [])
+        #expect(try ReviewedMigrations(again, after: first).rules == ["2 stale-full-text"])
+        let own = "CREATE VIRTUAL TABLE search USING fts5(a);"
+        #expect(try ReviewedMigrations("DROP TABLE search;", after: own).rules == ["1 drop-table"])
+    }
+
+    @Test("finds a full-text index that the app fills, and that no longer matches its table")
+    func fullTextWithoutTriggers() throws {
+        let first = """
+            CREATE TABLE t(name TEXT PRIMARY KEY, a TEXT);
+            CREATE VIRTUAL TABLE search USING fts5(a, content='t');
+            """
+        let rebuild = """
+            CREATE TABLE u(name TEXT PRIMARY KEY, a TEXT, b TEXT);
+            INSERT INTO u(name, a) SELECT name, a FROM t;
+            DROP TABLE t;
+            ALTER TABLE u RENAME TO t;
+            """
+        let (update, filling) = (
+            "UPDATE t SET a = a || '.x';", "INSERT INTO search(search) VALUES ('rebuild');"
+        )
+        #expect(try ReviewedMigrations(update, after: first).rules == ["1 stale-full-text"])
+        #expect(try ReviewedMigrations(rebuild, after: first).rules == ["3 stale-full-text"])
+        for sql in [update, rebuild] {
+            #expect(try ReviewedMigrations("\(sql)\n\(filling)", after: first).findings == [])
+        }
+        #expect(try ReviewedMigrations("ALTER TABLE t ADD COLUMN b TEXT;", after: first).findings == [])
     }
 
     @Test(

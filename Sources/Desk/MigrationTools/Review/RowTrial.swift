@@ -65,6 +65,17 @@ struct RowTrial {
         return try StepLimit.watch(copy) { try copy.writeWithoutTransaction(trial.run) }
     }
 
+    /// Fills the full-text indexes that no trigger fills, as the app does.
+    private static func indexTexts(_ db: Database) throws {
+        let tables = try FullTextTable.fetchAllExternal(db)
+        guard !tables.isEmpty else { return }
+        let triggers = try SchemaObject.fetchAll(db).filter { $0.type == "trigger" }
+        for table in tables where !triggers.contains(where: { $0.names.contains(table.name) }) {
+            // Without a view's table or a column, there is nothing to index.
+            try? db.execute(sql: table.rebuilding)
+        }
+    }
+
     private func filledCopy(_ style: TableFilling.Style) throws -> DatabaseQueue {
         let copy = try database.configuration.scratchDatabase()
         try database.backup(to: copy)
@@ -73,6 +84,7 @@ struct RowTrial {
                 tables, rowsPerTable: Self.rowsPerTable, seed: 1, style: style, including: values, db
             )
             try AutoincrementSequences.raise(db, by: Self.deletedRows)
+            try Self.indexTexts(db)
         }
         return copy
     }

@@ -190,7 +190,8 @@ struct StatementReview {
             }
         case .inPlace: break
         case nil:
-            guard mayHaveRows(table, before: index), !outline.isIndexMadeAgain(table, after: index),
+            // The index of another table's texts has none of its own.
+            guard mayHaveRows(table, before: index), schema?.fullTextSources[table] == nil,
                 !isJudged(table, before: index)
             else { return }
             report(.dropTable, statement, "Table \(table.text.quoted) is dropped: its rows are lost.")
