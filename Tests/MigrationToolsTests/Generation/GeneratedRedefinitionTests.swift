@@ -161,7 +161,7 @@ struct GeneratedRedefinitionTests {
                 -- migrations: redefine
 
                 -- t: column `a` changes.
-                -- As in schema.sql: redefining table `t` loses `CHECK (length (a) > 0)`.
+                -- As in schema.sql: redefining table `t` loses `CHECK (length(a) > 0)`.
                 -- As in schema.sql: redefining table `t` loses the NOT NULL of column `a`.
                 -- allow: lost-check, lost-not-null
                 CREATE TABLE t(a TEXT);

@@ -842,7 +842,7 @@ struct MigrationGeneratorTests {
         #expect(
             generator.sql == """
                 -- Rebuild t: column `a` changes.
-                -- As in schema.sql: rebuilding table `t` loses `CHECK (length (a) > 0)`.
+                -- As in schema.sql: rebuilding table `t` loses `CHECK (length(a) > 0)`.
                 -- As in schema.sql: rebuilding table `t` loses the NOT NULL of column `a`.
                 -- allow: lost-check, lost-not-null
                 CREATE TABLE t_new(id INTEGER PRIMARY KEY, a TEXT);

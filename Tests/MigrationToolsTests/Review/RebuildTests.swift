@@ -286,6 +286,34 @@ struct RebuildTests {
         #expect(try ReviewedMigrations(new, after: first).rules == ["1 stale-full-text"])
     }
 
+    @Test(
+        "proposes constraints and defaults that SQLite accepts",
+        arguments: [
+            "CHECK (a >= 0 AND a <> 9)", "CHECK (a->>'$.k' IS NOT NULL OR a || 'x' == x'00')",
+            "CHECK (\"b c\" LIKE 'x%')", "DEFAULT -5", "DEFAULT 'it''s'", "DEFAULT CURRENT_TIMESTAMP",
+            "DEFAULT (lower(hex(randomblob(16))))", "DEFAULT (1 + 2)",
+        ])
+    func remedies(constraint: String) throws {
+        func table(_ name: String, _ constraint: String) -> String {
+            "CREATE TABLE \(name)(id INTEGER PRIMARY KEY, \"b c\" TEXT, a TEXT \(constraint));"
+        }
+        func findings(_ column: String) throws -> [String] {
+            let sql = """
+                \(table("u", column))
+                INSERT INTO u(id, "b c", a) SELECT id, "b c", a FROM t;
+                DROP TABLE t;
+                ALTER TABLE u RENAME TO t;
+                """
+            return try ReviewedMigrations(sql, after: table("t", constraint)).findings
+        }
+        let finding = try #require(findings("").first)
+        let remedy = try #require(
+            finding.firstMatch(of: #/(?:Declare|with) ((?:CHECK|DEFAULT) .*) in the new table\./#)
+        ).output.1
+        #expect(remedy == constraint)
+        #expect(try findings("\(remedy), more TEXT") == [])
+    }
+
     @Test("finds nothing in a full-text index of another table that is dropped, or made again and filled")
     func fullTextMadeAgain() throws {
         let first = """

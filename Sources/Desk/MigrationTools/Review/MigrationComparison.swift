@@ -96,7 +96,7 @@ struct MigrationComparison {
                 report(
                     .lostDefault, rebuild.creation,
                     "\(rebuild.act) table \(table) loses the DEFAULT of column \(name).",
-                    "Declare \(name) with DEFAULT \(value) in the new table.")
+                    "Declare \(name) with DEFAULT \(value.asDefault) in the new table.")
             }
             if column.collation != "BINARY", kept.collation == "BINARY" {
                 report(
@@ -157,8 +157,8 @@ struct MigrationComparison {
             guard new.hasAll(concerned), !added.contains(where: { !$0.names.isDisjoint(with: concerned) })
             else { continue }
             report(
-                .lostCheck, rebuild.creation, "\(rebuild.act) table \(table) loses \(check.text.quoted).",
-                "Declare \(check.text) in the new table.")
+                .lostCheck, rebuild.creation, "\(rebuild.act) table \(table) loses \(check.sql.quoted).",
+                "Declare \(check.sql) in the new table.")
         }
     }
 
@@ -397,13 +397,13 @@ extension TableLayout.Reference {
     }
 }
 
-extension CheckConstraint {
-    /// The constraint as SQL.
-    fileprivate var text: String {
-        tokens.reduce(into: "CHECK") { text, token in
-            let isTight = [")", ",", "."].contains(token) || text.hasSuffix("(") || text.hasSuffix(".")
-            text += (isTight ? "" : " ") + token
-        }
+extension String {
+    /// The text as the operand of DEFAULT: an expression stands in parentheses (lang_createtable.html, 3.2).
+    fileprivate var asDefault: String {
+        let bytes = Array(utf8)
+        let tokens = SQLLexer(bytes).map { String(decoding: bytes[$0.range], as: UTF8.self) }
+        let isSigned = tokens.count == 2 && ["-", "+"].contains(tokens[0])
+        return tokens.count == 1 || isSigned ? self : "(\(self))"
     }
 }
 

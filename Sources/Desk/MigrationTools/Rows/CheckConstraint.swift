@@ -13,11 +13,14 @@ package struct CheckConstraint: Sendable {
     /// The constraint's tokens, so that white space and the case of keywords make no difference.
     let tokens: [String]
 
+    /// The constraint as its table spells it, on one line and without comments.
+    let sql: String
+
     /// Returns the constraints in a table's SQL, in order.
     static func all(in sql: String) -> [CheckConstraint] {
         let bytes = Array(sql.utf8)
         let tokens = SQLLexer(bytes).map {
-            (kind: $0.kind, text: String(decoding: bytes[$0.range], as: UTF8.self))
+            (kind: $0.kind, text: String(decoding: bytes[$0.range], as: UTF8.self), range: $0.range)
         }
         var constraints: [CheckConstraint] = []
         var index = 0
@@ -33,12 +36,17 @@ package struct CheckConstraint: Sendable {
                 end += 1
                 if depth == 0 { break }
             }
-            constraints.append(CheckConstraint(Array(tokens[min(start, end)..<end])))
+            let own = tokens[min(start, end)..<end]
+            let text = zip(own, own.dropFirst()).reduce(own.first?.text ?? "") { text, pair in
+                text + (pair.0.range.upperBound < pair.1.range.lowerBound ? " " : "") + pair.1.text
+            }
+            constraints.append(CheckConstraint(own.map { ($0.kind, $0.text) }, sql: "CHECK \(text)"))
         }
         return constraints
     }
 
-    private init(_ tokens: [(kind: SQLLexer.Kind, text: String)]) {
+    private init(_ tokens: [(kind: SQLLexer.Kind, text: String)], sql: String) {
+        self.sql = sql
         self.tokens = tokens.map { token in
             [.word, .quotedName].contains(token.kind) ? SQLName(token: token.text).folded : token.text
         }
