@@ -10,11 +10,12 @@ extension RunInput {
             return MigrationReport(found, memory.tally)
         }
 
+        // Before the lock: a launch that is refused has found no deaths.
+        for place in registration.due { try place.place.checkIsOutsideTransaction() }
         let lock = try RunLock.take(
             manager, of: store, waitingFor: patience, unless: checkStopped, in: activity,
             stop: { [interruption] in interruption.stop(.suspending) })
         defer { lock.release() }
-        for place in registration.due { try place.place.checkIsOutsideTransaction() }
         try lock.findDeaths { try registration.findDeaths(waitingUpTo: patience) }
         // Another process may have done it all while this one waited.
         let first = try plan(look(), &answer, caller)

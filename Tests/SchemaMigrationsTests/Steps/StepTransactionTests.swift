@@ -97,6 +97,36 @@ struct StepTransactionTests {
         #expect(log.lines == ["in the pool", "closure"])
     }
 
+    @Test("is refused inside one of the app's before it finds a death, which the next launch finds")
+    func deathBeforeRefusal() throws {
+        let store = try MigrationStore.jsonFile(at: app.storeURL)
+        let log = app.log
+        func manager() throws -> MigrationManager {
+            let manager = try app.manager("2.0")
+            manager.whenMigratingToVersion("1.5") { context in log.add("attempt \(context.attempt)") }
+            manager.whenMigratingToVersion("2.0", in: upgrade.database) { _ in }
+            return manager
+        }
+        try store.changeRecord(of: "Library") { record in
+            record?.apply(
+                .started(
+                    WorkID("1.5"), OpenWork.Start(build: "2.0", since: Date()), remaining: nil, isRetry: false
+                ))
+        }
+        guard case .acquired(_, let release) = try store.lock("Library") else {
+            Issue.record("the lock was taken")
+            return
+        }
+        release.abandon()
+        let refused = try manager()
+        let error = try #require(throws: MigrationError.self) {
+            try upgrade.database.write { _ in _ = try refused.migrate() }
+        }
+        #expect(error.code == .misuse)
+        try manager().migrate()
+        #expect(log.lines == ["attempt 2"])
+    }
+
     @Test("leaves nothing attached for the next step")
     func detached() throws {
         let archive = try app.folder.queue("archive.sqlite")
