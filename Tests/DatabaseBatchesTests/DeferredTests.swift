@@ -366,6 +366,26 @@ struct DeferredTests {
         #expect(second.deferredProgress.fractionCompleted == 1)
     }
 
+    @Test(
+        "is counted when the closure before it is written down: a kill meanwhile does not count against that")
+    func killedWhileCounted() throws {
+        let store = MigrationStore.inMemory()
+        let manager = try app.manager("2.1", adopting: Adoption { "1.0" }, store: store)
+        manager.whenMigratingToVersion("2.0") { [log = app.log] in log.add("2.0") }
+        manager.afterMigratingToVersion("2.1", in: database, overRowsOf: "book") { _, _ in }
+        database.writeWithoutTransaction { db in
+            db.trace { [log = app.log] event in
+                guard "\(event)".contains("count(") else { return }
+                // What a kill would leave.
+                let isRunning = try? store.record(of: "Library")?.hasRunning(isDeferred: false)
+                log.add(isRunning == false ? "counted" : "running")
+            }
+        }
+        try manager.migrate()
+        database.writeWithoutTransaction { $0.trace(nil) }
+        #expect(app.log.lines == ["2.0", "counted"])
+    }
+
     @Test("is finished by a launch while another process runs it, each row once")
     func finishedElsewhere() throws {
         try manager().migrate()

@@ -25,15 +25,14 @@ extension RunInput {
         while try run.runUntilPlanMayChange() {
             // A closure may have brought another file to the place of a database, for instance.
             do {
-                // A closure that has returned is complete, and must not count as running while conditions are asked.
-                if registration.hasConditions { try run.journal.save() }
+                // A closure that has returned must not count as running while a database is slow or busy.
+                try run.journal.save()
                 let states = try look()
                 let next = try plan(run.journal.states(after: states), &answer, caller, before: run.next)
                 if let error = run.stillNeeded(in: next) { throw error }
                 guard run.works(of: next) != run.worksLeft || run.journal.hasLostRecord(among: states) else {
                     continue
                 }
-                try run.journal.save()
                 run = LaunchRun(try plan(look(), &answer, caller, before: run.next), continuing: run)
             } catch {
                 // What has run is written down, whatever is found.
@@ -58,9 +57,9 @@ extension RunInput {
 
 /// The steps of a launch, in order, and then the record that it is complete.
 ///
-/// It stops at the first work that does not succeed. The end of a closure is written together with the start of the next step:
-/// until then only this process knows it, and if that is killed, the closure runs again. So whatever ends the run goes through
-/// ``stop(with:)``.
+/// It stops at the first work that does not succeed. The end of a closure is written together with the start of
+/// the next step, or before the launch looks at databases: until then only this process knows it, and if that is
+/// killed, the closure runs again. So whatever ends the run goes through ``stop(with:)``.
 final class LaunchRun: Run {
     /// The work that the launch has run, in order, under this plan and those before it.
     private var ran: [MigrationWork] = []
@@ -108,6 +107,8 @@ final class LaunchRun: Run {
             if let missing = missing(before: pending) {
                 throw stop(with: missingError(missing, before: pending))
             }
+            // The closures before it must not count as running while it waits for its lock.
+            if pending.step.isDeferred { try journal.save() }
             try perform(StepRun(pending, number: index, of: count, in: self))
             if mayChangePlan(pending) {
                 looked = index

@@ -106,6 +106,40 @@ struct DeferredClosureTests {
         #expect(log.lines == ["2.0", "2.1", "3.0"])
     }
 
+    @Test(
+        "waits in a launch when the closures before it are written down: a kill meanwhile is no death of theirs"
+    )
+    func killedWhileLocked() async throws {
+        /// Notes whether a kill would leave a closure that is running while a launch waits for a deferred step.
+        struct WatchedStore: RecordStorage {
+            let inner: any RecordStorage
+            let log: Log
+
+            var name: String { inner.name }
+            func read(_ manager: String) throws -> StoreState { try inner.read(manager) }
+            func lock(_ manager: String) throws -> StoreLock {
+                if manager == "Library\0batch" {
+                    let record = try inner.record(of: "Library")
+                    log.lines.append(record?.hasRunning(isDeferred: false) == true ? "running" : "locked")
+                }
+                return try inner.lock(manager)
+            }
+            func update(
+                _ manager: String, waitingUpTo limit: Duration, _ change: (inout StoreState) throws -> Void
+            ) throws {
+                try inner.update(manager, waitingUpTo: limit, change)
+            }
+        }
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "3.0", adopting: .newApp,
+            store: MigrationStore(WatchedStore(inner: store.storage, log: log)))
+        manager.whenMigratingToVersion("2.0") { log.lines.append("2.0") }
+        manager.afterMigratingToVersion("2.1") { _ in log.lines.append("2.1") }
+        manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) { log.lines.append("3.0") }
+        try await manager.migrate()
+        #expect(log.lines == ["2.0", "locked", "2.1", "3.0"])
+    }
+
     @Test("ends at a checkpoint when the time is over")
     func timeOver() async throws {
         let manager = try counting(to: 5)
