@@ -37,10 +37,12 @@ struct DeferredDatabaseStep: BatchWork {
             var result = (BatchOutcome.endedElsewhere, Duration.zero)
             try place.database.unsafeReentrantWrite { db in
                 try SQLiteStore.refuseTransactions(on: db, place.name)
-                // The next batch would take what the body attaches for the app's.
-                let attached = try AttachedDatabases(db)
-                defer { attached.detachOthers(db) }
-                try db.withDurableCommits(waitingUpTo: .zero) { result = try run(batch, attached, db) }
+                // The next batch would take what the body sets and attaches for the app's.
+                let settings = try ConnectionSettings(db)
+                defer { settings.giveBack(db) }
+                try db.withDurableCommits(waitingUpTo: .zero) {
+                    result = try run(batch, settings.attached, db)
+                }
             }
             return result
         }

@@ -157,6 +157,19 @@ struct DeferredCursorTests {
         #expect(try calls() == [])
     }
 
+    @Test("leaves the connection as it was, whether a call fails or not", arguments: [false, true])
+    func settings(fails: Bool) throws {
+        let manager = try app.manager("2.1", adopting: Adoption { "1.0" })
+        manager.afterMigratingToVersion("2.1", in: database, startingAt: 0) { db, cursor in
+            try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
+            if fails { throw Mishap() }
+            return .done
+        }
+        try manager.migrate()
+        #expect(try manager.runDeferred().failures.count == (fails ? 1 : 0))
+        #expect(try database.integers("PRAGMA ignore_check_constraints") == [0])
+    }
+
     @Test("whose type has changed can be started over by its version")
     func otherType() throws {
         try manager(startingAt: 0) { $0 < 20 ? $0 + 1 : nil }.migrate()

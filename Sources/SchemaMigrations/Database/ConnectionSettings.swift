@@ -1,12 +1,12 @@
 import AppMigrations
 import Foundation
-import GRDB
+package import GRDB
 
 /// The settings of a connection that last beyond a transaction, so that they can be put back.
 ///
 /// They are the pragmas that concern the connection and can be read and written (pragma.html). A file that
 /// contains one of the others, or `temp_store`, is refused: see `SQLScript.lastingPragmas`.
-struct ConnectionSettings {
+package struct ConnectionSettings {
     /// The pragmas, in the order in which they can be put back.
     ///
     /// First what would keep the others from being put back. A pragma with a schema's name comes after the same
@@ -26,9 +26,9 @@ struct ConnectionSettings {
     /// The values, without the pragmas that this SQLite does not know.
     private let values: [String: String]
     /// The attached databases.
-    let attached: AttachedDatabases
+    package let attached: AttachedDatabases
 
-    init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         values = try Self.values(db)
         attached = try AttachedDatabases(db)
     }
@@ -36,7 +36,7 @@ struct ConnectionSettings {
     /// Puts back the settings that have changed.
     ///
     /// Works inside a transaction too, in which SQLite changes none of those that it could not put back there.
-    func restore(_ db: Database) throws {
+    package func restore(_ db: Database) throws {
         let changed = try Self.values(db)
         for pragma in Self.pragmas {
             guard let value = values[pragma], changed[pragma] != value else { continue }
@@ -49,6 +49,14 @@ struct ConnectionSettings {
             default: try db.runPastGRDB("PRAGMA \(pragma) = \(value)")
             }
         }
+    }
+
+    /// Puts back what a step has changed, outside the transaction, whose outcome stands.
+    ///
+    /// SQLite forgets broken foreign keys if `defer_foreign_keys` is turned off before the commit.
+    package func giveBack(_ db: Database) {
+        try? restore(db)
+        attached.detachOthers(db)
     }
 
     private static func values(_ db: Database) throws -> [String: String] {

@@ -34,9 +34,9 @@ struct DatabaseStep: TransactionWork {
     private func commit(
         _ db: Database, _ context: MigrationContext, _ settlement: Settlement, retrying suspects: Suspects?
     ) throws {
-        // The next attempt, or another step, would take what the body attaches for the app's.
-        let attached = try AttachedDatabases(db)
-        defer { attached.detachOthers(db) }
+        // The next attempt, or another step, would take what the body sets and attaches for the app's.
+        var settings: ConnectionSettings?
+        defer { settings?.giveBack(db) }
         try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
             guard try !settlement.isRecorded(in: place.state(of: settlement.manager, db)) else {
                 return  // Another process has done it.
@@ -44,11 +44,13 @@ struct DatabaseStep: TransactionWork {
             // SQLite itself refuses what would break an enforced key.
             let inspection =
                 foreignKeys == .deferred ? try Inspection(db, foreignKeys, retrying: suspects) : nil
+            // Reading them waits for nobody in the transaction.
+            settings = try ConnectionSettings(db)
             let watch = TransactionWatch()
             try watch.observe(db) {
                 try watch.refuseEnd(of: db, orThrow: place.stepEndedTransaction) { try body(db, context) }
             }
-            try attached.checkOthers(db)
+            try settings?.attached.checkOthers(db)
             if let new = try inspection?.firstNew(touched: watch.tables, byCode: true) {
                 throw place.stepLeaves(new)
             }

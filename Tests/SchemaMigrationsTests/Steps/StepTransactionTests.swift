@@ -143,6 +143,32 @@ struct StepTransactionTests {
         #expect(try archive.integers("SELECT x FROM entry") == [1, 1])
     }
 
+    @Test("leaves the connection as it was, whether the step fails or not", arguments: [false, true])
+    func settings(fails: Bool) throws {
+        let database = upgrade.database
+        let report = try? migrate { db in
+            try db.execute(sql: "PRAGMA ignore_check_constraints = ON; PRAGMA recursive_triggers = ON")
+            if fails { throw Mishap() }
+        }
+        #expect((report == nil) == fails)
+        #expect(try database.integers("PRAGMA ignore_check_constraints") == [0])
+        #expect(try database.integers("PRAGMA recursive_triggers") == [0])
+    }
+
+    @Test("keeps foreign keys that the step defers until its end")
+    func deferredKeys() throws {
+        try upgrade.database.execute(
+            "CREATE TABLE page(book REFERENCES book(title)); INSERT INTO book(title) VALUES ('first')")
+        let error = try #require(throws: MigrationError.self) {
+            try upgrade.migrate(foreignKeys: .immediate) { db in
+                try db.execute(
+                    sql: "PRAGMA defer_foreign_keys = ON; INSERT INTO page VALUES ('missing')")
+            }
+        }
+        #expect(error.description.contains("FOREIGN KEY constraint failed"), "\(error)")
+        #expect(try upgrade.database.integers("SELECT count(*) FROM page") == [0])
+    }
+
     @Test("that a conflict rolled back is an error, and the step runs again")
     func conflict() throws {
         let error = try #require(throws: MigrationError.self) {
