@@ -328,8 +328,14 @@ struct RebuildTests {
         }
         #expect(try ReviewedMigrations("DROP TABLE search;", after: first).findings == [])
         #expect(try ReviewedMigrations(again, after: first).rules == ["2 stale-full-text"])
-        let own = "CREATE VIRTUAL TABLE search USING fts5(a);"
-        #expect(try ReviewedMigrations("DROP TABLE search;", after: own).rules == ["1 drop-table"])
+        let own = """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT); CREATE VIRTUAL TABLE search USING fts5(a);
+            CREATE TRIGGER fill AFTER INSERT ON t BEGIN INSERT INTO search(rowid, a) VALUES (new.id, new.a); END;
+            """
+        let drop = "DROP TRIGGER fill; DROP TABLE search;"
+        #expect(try ReviewedMigrations(drop, after: own).rules == ["1 drop-table"])
+        let moved = "DROP TRIGGER fill; \(again)\nINSERT INTO search(search) VALUES ('rebuild');"
+        #expect(try ReviewedMigrations(moved, after: own).findings == [])
     }
 
     @Test("finds a full-text index that the app fills, and that no longer matches its table")

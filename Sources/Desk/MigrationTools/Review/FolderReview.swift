@@ -268,6 +268,7 @@ package struct FolderReview: Sendable {
     ) {
         for migration in migrations.reversed() {
             guard let source = migration as? any SQLSource, source.hasDown else { return }
+            // Below 0, which may be a file's version.
             let below = migrations.last { $0.version < migration.version }?.version ?? -1
             let file = "\(source.fileName.dropLast(4)).down.sql"
             do {

@@ -206,7 +206,7 @@ extension LossTrial.Loss {
         "of \(count.counting("generated row")), \(someRows.map { "\($0) are lost" } ?? "it keeps \(count - rows)")"
     }
 
-    /// The lost rows without their number; nil if the rows that were tried tell it.
+    /// The lost rows without their number; nil where it is known.
     private var someRows: String? {
         switch kind {
         // Of a great many rows, only a few are tried.

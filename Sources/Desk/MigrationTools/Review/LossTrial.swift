@@ -298,6 +298,8 @@ struct LossTrial {
                 where loss.rows > 0 && !losing.contains(loss.table)
                     && !losses.contains(where: { $0.table == loss.table })
                 {
+                    // To delete what no row refers to may be what the file is for.
+                    if case .childless = kind, loss.isWhole { continue }
                     loss.kind = kind
                     losses.append(loss)
                 }
@@ -318,8 +320,9 @@ struct LossTrial {
         let columns = droppedColumns(of: rows.tables, besides: known)
         guard kinds.count > 1, !columns.isEmpty else { return [] }
         let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
-        let kinds =
-            rows.kinds(deciding: conditions, among: kind) + [.literals] + rows.relatedKinds(among: kind)
+        // What moves to another table's row is the same in all rows that refer to it, as far as the app is concerned.
+        let related = rows.relatedKinds(among: kind).filter { $0 != .siblings(among: kind) }
+        let kinds = rows.kinds(deciding: conditions, among: kind) + [.literals] + related
         return try kinds.reduce(into: []) { all, kind in
             let changed = rows.of(kind, naming: literals, deciding: conditions)
             let found = try losses(over: changed, .eachValue, only: columns, chance) ?? []

@@ -71,7 +71,7 @@ struct RowTrial {
         guard !tables.isEmpty else { return }
         let triggers = try SchemaObject.fetchAll(db).filter { $0.type == "trigger" }
         for table in tables where !triggers.contains(where: { $0.names.contains(table.name) }) {
-            // Without a view's table or a column, there is nothing to index.
+            // A source that lacks a table or a column cannot be indexed.
             try? db.execute(sql: table.rebuilding)
         }
     }

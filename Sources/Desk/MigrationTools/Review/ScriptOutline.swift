@@ -151,6 +151,14 @@ struct ScriptOutline {
         }
     }
 
+    /// Returns whether a statement drops a full-text index that the file then makes again, from the rows of its table.
+    func isIndexMadeAgain(_ table: SQLName, after index: Int) -> Bool {
+        let later = statements[(index + 1)...].drop { $0.createdTable != table }
+        return later.dropFirst().contains {
+            $0.tokens.opens(with: "INSERT") && $0.mentions(table) && $0.mentions("rebuild")
+        }
+    }
+
     private func creation(of table: SQLName, before index: Int) -> Statement? {
         statements[..<index].last { $0.createdTable == table }
     }

@@ -192,7 +192,7 @@ struct StatementReview {
         case nil:
             // The index of another table's texts has none of its own.
             guard mayHaveRows(table, before: index), schema?.fullTextSources[table] == nil,
-                !isJudged(table, before: index)
+                !outline.isIndexMadeAgain(table, after: index), !isJudged(table, before: index)
             else { return }
             report(.dropTable, statement, "Table \(table.text.quoted) is dropped: its rows are lost.")
         }

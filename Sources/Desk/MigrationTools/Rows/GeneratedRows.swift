@@ -26,6 +26,8 @@ package struct GeneratedRows {
         let repeatable: Set<Int>
         /// The columns that refer to another table's.
         let references: [(parent: SQLName, own: [Int], parentColumns: [SQLName], isDeclared: Bool)]
+        /// The columns of the primary key and of each unique index.
+        let uniqueKeys: [Set<Int>]
         /// The columns of each foreign key that may be null.
         let optionalKeys: [[Int]]
         var rows: [[DatabaseValue]]
@@ -368,12 +370,21 @@ package struct GeneratedRows {
     }
 
     /// The rows, of which one refers to what the row before it refers to, by each key in turn.
+    ///
+    /// All keys still hold: the table's own, those that share a column, and those of tables that refer to it.
     private var siblings: GeneratedRows {
-        mapTables { table in
+        let references = tables.flatMap(\.references)
+        return mapTables { table in
+            let name = table.name
+            let referredTo = Set(references.filter { $0.parent == name }.flatMap(\.parentColumns))
             for (place, reference) in table.references.enumerated() {
-                let row = 2 * place + 1
-                guard row < table.rows.count else { return }
-                for column in reference.own { table.rows[row][column] = table.rows[row - 1][column] }
+                let (own, row) = (Set(reference.own), 2 * place + 1)
+                guard row < table.rows.count, !table.uniqueKeys.contains(where: own.isSuperset),
+                    table.references.allSatisfy({ own.isDisjoint(with: $0.own) || own.isSuperset(of: $0.own) }
+                    ),
+                    !own.contains(where: { referredTo.contains(table.columns[$0]) })
+                else { continue }
+                for column in own { table.rows[row][column] = table.rows[row - 1][column] }
             }
         }
     }
@@ -575,6 +586,9 @@ extension GeneratedRows.Table {
         references = layout.references.map {
             ($0.parent, positions($0.columns), $0.parentColumns, $0.isDeclared)
         }
+        uniqueKeys =
+            ([layout.primaryKey] + layout.indexes.filter(\.isUnique).map { $0.columns.compactMap(\.self) })
+            .map { Set(positions($0)) }.filter { !$0.isEmpty }
         optionalKeys = references.filter(\.isDeclared).map { reference in
             reference.own.filter { !layout.columns[$0].isRequired }
         }.filter { !$0.isEmpty }
@@ -619,7 +633,7 @@ extension GeneratedRows.Table {
         key = []
         (hasRowID, kindOfKey) = (false, nil)
         (nullable, repeatable, checked) = ([], [], [])
-        (references, optionalKeys) = ([], [])
+        (references, uniqueKeys, optionalKeys) = ([], [], [])
         groups = columns.indices.map { [$0] }
         kinds = columns.map { _ in .text }
         choices = columns.map { _ in [] }
