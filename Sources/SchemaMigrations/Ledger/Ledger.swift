@@ -125,11 +125,14 @@ package struct Ledger: Sendable {
         throw damaged("holds \(other ?? .null), which is not an integer")
     }
 
-    /// Returns the versions in the order in which they were applied: that of their rows.
+    /// Returns the versions in the order of their rows, in which they were applied; none if the rows have no order of their own.
     func order(_ db: Database) throws -> [SchemaVersion] {
-        // The index has them in ascending order.
-        try exists
-            ? SchemaVersion.fetchAll(db, sql: "SELECT version FROM main.schema_migrations NOT INDEXED") : []
+        do {
+            return try SchemaVersion.fetchAll(
+                db, sql: "SELECT version FROM main.schema_migrations ORDER BY rowid")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return []
+        }
     }
 
     /// Throws an error if golang-migrate, whose ledger marks a version before its statements run, has failed in one.

@@ -3,36 +3,46 @@ package import GRDB
 import MigrationDiagnostics
 
 extension SchemaMigrator {
-    /// Runs the body with an empty database in memory that has had the migrations of another one.
+    /// Compares a database with an empty one in memory that has had the same migrations.
     ///
     /// The database in memory has the configuration of the other one, with the functions and collations that migrations use.
     /// A schema that is worked out when the app is built could not be compared: migrations in Swift do not run there, and
     /// another version of SQLite writes other SQL for a renamed table.
     ///
-    /// A migration that was merged late follows those that it found there, too: the order of columns depends on it.
+    /// The order of columns depends on when a migration came that was merged late. So if there are differences, they are looked
+    /// for again in the order of the ledger's rows, which somebody may have written by hand.
     ///
-    /// - Returns: nil, if the database has had a migration that is not known.
-    package func withReplica<Result>(
-        of db: Database, in ledger: Ledger, _ body: (DatabaseQueue) throws -> Result
-    ) throws -> Result? {
+    /// - Returns: the differences; nil if the database has had a migration that is not known.
+    package func differences(
+        of db: Database, in ledger: Ledger, _ compare: (DatabaseQueue) throws -> [String]
+    ) throws -> [String]? {
         let replaced = try ledger.originVersion == versions.first ? [] : baseline()?.versions ?? []
         guard ledger.applied.isSubset(of: replaced.union(versions)) else { return nil }
         // Migrations up to the floor were applied before the ledger was created.
         let migrations = migrations.filter {
             ledger.applied.contains($0.version) || $0.version <= ledger.floor ?? .min
         }
-        let order = try replaced.isEmpty ? ledger.order(db) : []
-        let places = Dictionary(zip(order, 1...), uniquingKeysWith: { $1 })
+        func replay(_ ordered: [any SchemaMigration]) throws -> [String] {
+            try db.configuration.withScratchDatabase { replica in
+                for (index, migration) in ordered.enumerated()
+                where index + 1 == ordered.count || ordered[index + 1].version < migration.version {
+                    try SchemaMigrator(migrations: Array(ordered[...index])).migrate(replica)
+                }
+                return try compare(replica)
+            }
+        }
+        let found = Result { try replay(migrations) }
+        if case .success([]) = found { return [] }
+        let places = Dictionary(zip(try ledger.order(db), 1...), uniquingKeysWith: { $1 })
         let ordered = migrations.inOrder {
             (places[$0.version] ?? 0, $0.version) < (places[$1.version] ?? 0, $1.version)
         }
-        return try db.configuration.withScratchDatabase { replica in
-            for (index, migration) in ordered.enumerated()
-            where index + 1 == ordered.count || ordered[index + 1].version < migration.version {
-                try SchemaMigrator(migrations: Array(ordered[...index])).migrate(replica)
-            }
-            return try body(replica)
+        if replaced.isEmpty, ordered.map(\.version) != migrations.map(\.version),
+            (try? replay(ordered))?.isEmpty == true
+        {
+            return []
         }
+        return try found.get()
     }
 
     /// Compares the schema with the one that the applied migrations make, if the options ask for that.
@@ -90,7 +100,7 @@ extension SchemaMigrator {
         guard let policy = options.differentSchemas else { return nil }
         let differences: [String]?
         do {
-            differences = try withReplica(of: db, in: ledger) { replica in
+            differences = try self.differences(of: db, in: ledger) { replica in
                 try replica.unsafeReentrantRead {
                     try SchemaDrift(of: db, from: $0, ignoringAdditions: ignoringAdditions).sentences
                 }

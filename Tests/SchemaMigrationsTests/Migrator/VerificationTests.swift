@@ -92,6 +92,20 @@ struct VerificationTests {
         #expect(try migrator([1, 2, 3, 4]).migrate(queue).applied == [3])
     }
 
+    @Test("is the one that migrations make, in whatever order somebody has written the ledger")
+    func ledgerByHand() throws {
+        let queue = try DatabaseQueue()
+        let migrations = (1...3).map { version in
+            SQLMigration(
+                version: version, name: "a",
+                sql: version == 1 ? "CREATE TABLE a(x)" : "ALTER TABLE a ADD COLUMN y\(version)")
+        }
+        let options = SchemaOptions(differentSchemas: .refuse)
+        try SchemaMigrator(migrations: Array(migrations[..<2]), options: options).migrate(queue)
+        try queue.execute("DELETE FROM schema_migrations; INSERT INTO schema_migrations VALUES (2), (1)")
+        #expect(try SchemaMigrator(migrations: migrations, options: options).migrate(queue).applied == [3])
+    }
+
     @Test("is not compared if a migration relies on rows, which stays applied")
     func failingReplay() throws {
         let queue = try DatabaseQueue()

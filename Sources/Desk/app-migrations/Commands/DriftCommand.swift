@@ -28,17 +28,18 @@ struct DriftCommand: ParsableCommand {
         let name = database.database
         let sentences = try database.reading(with: folder.standIns()) { queue in
             try queue.read { db in
-                let made = try migrator.withReplica(of: db, in: Ledger(db)) {
-                    try $0.read(DatabaseSchema.init)
+                let schema = try DatabaseSchema(db)
+                let sentences = try migrator.differences(of: db, in: Ledger(db)) { replica in
+                    try schema.difference(to: replica.read(DatabaseSchema.init)).changes
+                        .filter { !$0.isSetting }
+                        .map { $0.sentence(here: "in \(name)", there: "in its migrations") }
                 }
-                guard let made else {
+                guard let sentences else {
                     throw Failure(
                         "\(name) has had migrations that the folder does not hold",
                         remedy: "Pass the folder of its own migrations as --directory.")
                 }
-                return try DatabaseSchema(db).difference(to: made).changes
-                    .filter { !$0.isSetting }
-                    .map { $0.sentence(here: "in \(name)", there: "in its migrations") }
+                return sentences
             }
         }
         let output = DriftOutput(database: name, drifted: !sentences.isEmpty, differences: sentences)
