@@ -100,12 +100,22 @@ extension Database {
     /// Makes commits survive a power cut, and transactions the end of the process.
     fileprivate func raiseDurability(above settings: CommitSettings) throws {
         // pragma.html, journal_mode: without a journal on the disk, a crash in a transaction damages the file.
-        if settings.hasNoJournal { try execute(sql: "PRAGMA main.journal_mode = DELETE") }
+        if settings.hasNoJournal, try canMakeJournal() {
+            try execute(sql: "PRAGMA main.journal_mode = DELETE")
+        }
         // pragma.html, synchronous: in rollback mode a commit is the unlinking of the journal, which only
         // EXTRA syncs.
         // pragma.html, fullfsync: on Apple's systems a plain sync may leave a commit in the drive's cache.
         let synchronous = max(settings.synchronous, settings.journalMode == "wal" ? 2 : 3)
         try execute(sql: "PRAGMA main.synchronous = \(synchronous); PRAGMA fullfsync = 1")
+    }
+
+    /// False if nothing can be written beside the file, as in a sandbox that has been granted the file alone.
+    private func canMakeJournal() throws -> Bool {
+        let path = try runPastGRDB("PRAGMA database_list").first { $0[1] == "main" }?[2] ?? ""
+        return path.isEmpty
+            || FileManager.default.isWritableFile(
+                atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path)
     }
 }
 
