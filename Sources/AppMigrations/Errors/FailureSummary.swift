@@ -50,7 +50,8 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
 
     /// The number by which a crash reporter groups failures.
     var group: Int {
-        guard let kind, let name = migration ?? version else { return number }
+        let name = [version, migration].compactMap(\.self).joined(separator: " ")
+        guard let kind, !name.isEmpty else { return number }
         // Crash reporters also group by the domain, but that is one for the type. Not more than fits 32 bits.
         return Int("\(kind) \(name)".utf8.fnv1a(after: FNV1a.start) % 1_000_000) * 1_000 + number
     }
