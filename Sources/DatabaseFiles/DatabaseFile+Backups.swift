@@ -61,9 +61,14 @@ extension DatabaseFile {
     }
 
     private func copy(_ backup: String, to new: URL, like place: URL, _ interrupter: Interrupter) throws {
-        // Opening would create a missing file. Not read-only: the app may set a journal mode when it prepares the connection.
         guard DatabasePlace(backup) != nil else { throw POSIXError(.ENOENT) }
-        let source = try DatabaseQueue(path: backup, configuration: configuration.forCopying())
+        let source: DatabaseQueue
+        do {
+            source = try DatabaseQueue(path: backup, configuration: configuration.forCopying(readOnly: true))
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
+            // The app sets a journal mode, for instance, when it prepares the connection.
+            source = try DatabaseQueue(path: backup, configuration: configuration.forCopying())
+        }
         defer { try? source.close() }
         let copy = try CopyFile.open(at: new, like: place, configuration)
         defer { try? copy.close() }

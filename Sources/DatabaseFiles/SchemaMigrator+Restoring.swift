@@ -24,9 +24,10 @@ extension SchemaMigrator {
                 copy = try Self.givingPageSize(of: db, to: copy)
                 try copy.inDatabase { copy in
                     try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
-                    // Observers act on a commit, and a copy ends without one.
-                    try db.withWriteTransaction(waitingUpTo: options.busyTimeout) {
+                    // Observers act on a commit, and a copy ends without one. An empty transaction needs no lock.
+                    try db.inTransaction(.deferred) {
                         try db.notifyObservers(of: .anything)
+                        return .commit
                     }
                 }
                 try copy.close()

@@ -116,6 +116,20 @@ struct BackupRecoveryTests {
         #expect(try backups.fileNames.filter { $0.hasPrefix(name) } == [name])
     }
 
+    @Test("can take its place unchanged where the app chooses WAL mode on connections that can write")
+    func unchanged() throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            if !db.configuration.readonly { try db.execute(sql: "PRAGMA journal_mode = WAL") }
+        }
+        let file = DatabaseFile(path: notes.path, configuration: configuration)
+        let name = try #require(try backups.fileNames.first { $0.hasSuffix(".backup") })
+        let contents = try Data(contentsOf: backups.file(name))
+        try file.restore(fromBackup: backups.file(name).path)
+        #expect(try Data(contentsOf: backups.file(name)) == contents)
+        #expect(try backups.fileNames.filter { $0.hasPrefix(name) } == [name])
+    }
+
     @Test("cannot take its place if they are missing, and none is created")
     func missing() throws {
         let error = try #require(throws: MigrationError.self) {
