@@ -141,11 +141,11 @@ extension DatabaseFile {
             if cause.resultCode == .SQLITE_READONLY, !header.hasImpossibleFormat { throw error }
             let found = try mappingErrors { try journals(of: place, file).pages }
             if cause.isAboutAttaching, isIntactUnprepared(place, with: Set(found.keys)) {
+                // Without the cause, for which a person would be advised to repair this file.
                 throw MigrationError(
                     .databaseFailed, at: .file(place.lastPathComponent),
                     "a database that the app attaches cannot be opened: \(cause.problem)",
-                    remedy: "This file is intact. Restore or remove that one. Nothing was changed.",
-                    underlyingError: cause)
+                    remedy: "This file is intact. Restore or remove that one. Nothing was changed.")
             }
             let format = try mappingErrors { try PageFormat.find(file, JournalPages.joining(found)) }
             guard format == nil else { throw damage(cause.problem, at: place, cause) }
