@@ -16,7 +16,7 @@ extension MigrationError {
             return try body()
         } catch let error as DatabaseError {
             throw MigrationError(
-                .databaseFailed, error, remedy: error.remedy ?? "Retry: nothing is half-done.")
+                .databaseFailed, error, remedy: error.remedy ?? "Nothing is half-done.")
         }
     }
 

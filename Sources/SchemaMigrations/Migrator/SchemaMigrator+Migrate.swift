@@ -169,7 +169,7 @@ extension SchemaMigrator {
     @discardableResult
     public func rollback(_ database: any DatabaseWriter, to version: SchemaVersion) throws -> [SchemaVersion]
     {
-        if version > 0 { try check(version) }
+        if version != 0, version != -1 { try check(version) }
         let interrupter = Interrupter(observing: nil)
         return try interrupter.whileActive {
             try withWriter(database) {

@@ -43,7 +43,7 @@ struct DatabaseFailureTests {
                 "Another connection or process is using the database. Let it finish, then retry."
             ),
             (.SQLITE_PERM, .databaseFailed, "Check the permissions of the file and its folder."),
-            (.SQLITE_AUTH, .databaseFailed, "Retry: nothing is half-done."),
+            (.SQLITE_AUTH, .databaseFailed, "Nothing is half-done."),
             (
                 .SQLITE_INTERRUPT, .suspended,
                 "What is complete stays complete. Migrate again when the app is active."
@@ -53,7 +53,7 @@ struct DatabaseFailureTests {
                 "Save its rows with DatabaseFile.salvage(into:), or restore a backup."
             ),
             (.SQLITE_CORRUPT_VTAB, .databaseFailed, "Rebuild the full-text table."),
-            (.SQLITE_ABORT, .databaseFailed, "Retry: nothing is half-done."),
+            (.SQLITE_ABORT, .databaseFailed, "Nothing is half-done."),
         ] as [(ResultCode, MigrationError.Code, String)])
     func remedies(result: ResultCode, code: MigrationError.Code, remedy: String) throws {
         let error = try failure {
@@ -79,6 +79,6 @@ struct DatabaseFailureTests {
             try MigrationError.mapErrors { try DatabaseQueue().execute("SELECT nonsense") }
         }
         #expect(
-            error.description == "no such column: nonsense (SQLite 1). Retry: nothing is half-done.")
+            error.description == "no such column: nonsense (SQLite 1). Nothing is half-done.")
     }
 }

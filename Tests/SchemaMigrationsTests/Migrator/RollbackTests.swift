@@ -55,6 +55,7 @@ struct RollbackTests {
         for _ in 1...2 {
             #expect(try schema.migrate(queue).applied == [0])
             #expect(try schema.rollback(queue, to: 0) == [])
+            #expect(throws: MigrationError.self) { try schema.rollback(queue, to: -2) }
             #expect(try schema.rollback(queue, to: -1) == [0])
         }
         #expect(try queue.tables() == [])

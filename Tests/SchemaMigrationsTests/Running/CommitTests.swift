@@ -75,7 +75,7 @@ struct CommitTests {
         #expect(try schema.migrate(queue, upTo: 1).applied == [1])
     }
 
-    @Test("do not part a file from the one that mends what it leaves, however long it takes")
+    @Test("do not part a file from the one that fixes what it leaves, however long it takes")
     func late() throws {
         let files = [
             "1_a.sql": """
@@ -91,8 +91,8 @@ struct CommitTests {
         #expect(error.message == "2_b.sql: leaves 1 row of table loan whose book refers to no row of book.")
         #expect(error.committed == [1])
 
-        let mending = "CREATE TABLE book(id INTEGER PRIMARY KEY); INSERT INTO book SELECT id FROM copy"
-        schema = try migrator(["4_d.sql": mending], .grouped(after: .zero))
+        let fixing = "CREATE TABLE book(id INTEGER PRIMARY KEY); INSERT INTO book SELECT id FROM copy"
+        schema = try migrator(["4_d.sql": fixing], .grouped(after: .zero))
         #expect(try schema.migrate(queue).applied == [2, 3, 4, 5])
         #expect(try queue.integers("SELECT id FROM v") == [1])
         #expect(try queue.ledger() == [1, 2, 3, 4, 5])
