@@ -73,7 +73,7 @@ package struct DurableFile: Sendable {
         defer { unlink(probe.url.path) }
         let data = Data("probe".utf8)
         try write(data, to: try .opening(probe.url, O_WRONLY | O_CREAT | O_EXCL))
-        guard try read(try .opening(probe.url, O_RDONLY)) == data else { throw POSIXError(.EIO) }
+        guard try read(try .opening(probe.url, O_RDONLY)).isSame(as: data) else { throw POSIXError(.EIO) }
     }
 
     /// Returns true if there is a file, or a folder, of this name.
@@ -356,4 +356,10 @@ struct FileState: Equatable, Sendable {
 extension Date {
     /// The date and the time, without the signs that file systems and SQL refuse: `20261102T093000Z`.
     package var inFileName: String { formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted)) }
+}
+
+extension Data {
+    // Not inlined: Foundation's comparison is large.
+    @inline(never)
+    func isSame(as other: Data) -> Bool { self == other }
 }

@@ -31,7 +31,7 @@ extension JSONStore {
             for old in old { removeLeftover(old, of: origin) }
             return
         }
-        guard try old.contains(where: { try $0.reading { try $0.existsInItsFolder() } }) else { return }
+        guard try old.contains(where: { try $0.readExistence() }) else { return }
         try withWriteLock(waitingUpTo: Self.defaultTimeout) {
             for old in try recordsFirst(old) {
                 try FileLock.withLocks(
@@ -50,13 +50,13 @@ extension JSONStore {
         var first: Data?
         var wasMoved = false
         for file in old where try file.existsInItsFolder() {
-            guard let contents = try file.reading({ try $0.contents() }) else { continue }
+            guard let contents = try file.readContents() else { continue }
             guard !isUnused(contents) else {
                 unused.append(file)
                 continue
             }
             // An older version of the app has made what is behind a record that was moved.
-            if let first, first != contents, !wasMoved { throw twoRecords(records[0], file) }
+            if let first, !first.isSame(as: contents), !wasMoved { throw twoRecords(records[0], file) }
             first = first ?? contents
             wasMoved = wasMoved || StoreState.origin(ofJSON: contents) != nil
             records.append(file)
@@ -75,17 +75,18 @@ extension JSONStore {
     }
 
     /// Returns true if nothing was ever recorded; false if that cannot be told.
+    @inline(never)
     private func isUnused(_ contents: Data) -> Bool {
         (try? StoreState(json: contents).isUnused) ?? false
     }
 
     private func move(_ old: DurableFile) throws {
-        guard let contents = try old.reading({ try $0.contents() }) else { return }
+        guard let contents = try old.readContents() else { return }
         let origin = Self.origin(contents)
         // A damaged record moves as it is: what reads it says so.
         var moved = try? StoreState(json: contents)
         // The same contents are what a crash has left of a move.
-        if let here = try file.reading({ try $0.contents() }), here != contents {
+        if let here = try file.readContents(), !here.isSame(as: contents) {
             if let known = StoreState.origin(ofJSON: here) {
                 if known == origin { try remove(old) }
                 return
@@ -141,9 +142,15 @@ extension DurableFile {
         try take(name: aside.url)
     }
 
-    /// Reads one of the places of a record: an error names this one.
-    fileprivate func reading<Result>(_ body: (DurableFile) throws -> Result) throws -> Result {
-        try StoreAccess.read.of(url.lastPathComponent, at: url.path) { try body(self) }
+    // One of the places of a record: an error names this one.
+
+    @inline(never)
+    fileprivate func readContents() throws -> Data? {
+        try StoreAccess.read.of(url.lastPathComponent, at: url.path) { try contents() }
+    }
+
+    fileprivate func readExistence() throws -> Bool {
+        try StoreAccess.read.of(url.lastPathComponent, at: url.path) { try existsInItsFolder() }
     }
 
     /// True unless there is certainly nothing.

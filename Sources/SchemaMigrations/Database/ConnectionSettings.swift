@@ -41,7 +41,6 @@ package struct ConnectionSettings {
         for pragma in Self.pragmas {
             guard let value = values[pragma], changed[pragma] != value else { continue }
             switch pragma {
-            case "busy_timeout": db.setBusyTimeout(milliseconds: Int32(clamping: Int(value) ?? 0))
             // Only the word means 2.
             case "secure_delete" where value == "2": try db.runPastGRDB("PRAGMA \(pragma) = FAST")
             // Once there is something temporary, SQLite changes it in no transaction. Only code can have set it.

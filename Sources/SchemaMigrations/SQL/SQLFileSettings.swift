@@ -33,8 +33,9 @@ package struct SQLFileSettings: Equatable, Sendable {
 
     init(comments: [SQLScript.Comment], statements: [SQLScript.Statement], fileName: String) throws {
         if let value = statements.first?.valueForForeignKeys {
-            // As SQLite reads it (pragma.c): a number, or one of three words.
-            let isOn = Int(value).map { $0 != 0 } ?? ["ON", "YES", "TRUE"].contains(value)
+            // As SQLite reads it (pragma.c): a number that is not 0, or one of three words.
+            let isOn =
+                value.utf8.contains { (0x31...0x39).contains($0) } || ["ON", "YES", "TRUE"].contains(value)
             foreignKeys = isOn ? .immediate : .deferred
         }
         for comment in comments { try read(comment, fileName: fileName) }
