@@ -17,10 +17,13 @@ struct NoiseShape {
 
     private(set) var elements: [Element] = []
 
-    /// Creates the shape of a text: identifiers in hexadecimal digits and JSON keep their form.
+    /// Creates the shape of a text: numbers, identifiers in hexadecimal digits and JSON keep their form.
     init(of text: String, jsonKeys: FixtureMaker.Treatment) {
         let scalars = Array(text.unicodeScalars)
-        if Self.isHexadecimal(scalars) {
+        if Int64(text).map({ "\($0)" }) == text {
+            // Another table may refer to it by a number, which has no zeros in front.
+            addNumber(text.unicodeScalars[...])
+        } else if Self.isHexadecimal(scalars) {
             elements = scalars.map { Element(scalar: $0, replacements: Self.hexadecimalDigits(like: $0)) }
         } else if Self.isJSON(text, scalars) {
             addJSON(scalars, keys: jsonKeys)
