@@ -23,11 +23,9 @@ package struct BackupMaker {
     /// - Returns: the copy, or the first one since launches of this version of the app began to fail; nil if there is nothing to
     ///   copy: the database is empty, or in memory, as in previews and tests.
     package func copy(_ db: Database) throws -> URL? {
-        guard try db.hasTable(SQLName(OwnTables.ledger)) || Ledger.hasOtherTables(db) else { return nil }
-        let path =
-            try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
-        if path.isEmpty { return nil }
-        let file = URL(fileURLWithPath: path)
+        guard try db.hasTable(SQLName(OwnTables.ledger)) || Ledger.hasOtherTables(db),
+            let file = try db.mainFile()
+        else { return nil }
         do {
             try makeFolder(folder)
             removeUnfinishedCopies(of: file)

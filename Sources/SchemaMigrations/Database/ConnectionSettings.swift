@@ -111,10 +111,8 @@ extension Database {
 
     /// False if nothing can be written beside the file, as in a sandbox that has been granted the file alone.
     private func canMakeJournal() throws -> Bool {
-        let path = try runPastGRDB("PRAGMA database_list").first { $0[1] == "main" }?[2] ?? ""
-        return path.isEmpty
-            || FileManager.default.isWritableFile(
-                atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+        guard let file = try mainFile() else { return true }
+        return FileManager.default.isWritableFile(atPath: file.deletingLastPathComponent().path)
     }
 }
 
@@ -177,10 +175,9 @@ private struct CommitSettings: Sendable {
         /// stay whole, but the last ones can be lost. This syncs the folder, since closing any other file of the
         /// database would give up the locks that this process has on it (howtocorrupt.html, 2.2).
         private func flushDrive(_ db: Database) throws {
-            let path = try db.runPastGRDB("PRAGMA database_list").first { $0[1] == "main" }?[2]
-            guard let path, !path.isEmpty else { return }
+            guard let file = try db.mainFile() else { return }
             do {
-                try DurableFile(at: URL(fileURLWithPath: path)).syncName()
+                try DurableFile(at: file).syncName()
             } catch let error as POSIXError {
                 throw DatabaseError(resultCode: .SQLITE_IOERR, message: error.reason)
             }

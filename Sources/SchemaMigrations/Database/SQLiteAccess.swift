@@ -80,6 +80,12 @@ extension Database {
         return rows
     }
 
+    /// Returns the file of the main database; nil for one in memory.
+    func mainFile() throws -> URL? {
+        let path = try runPastGRDB("PRAGMA database_list").first { $0[1] == "main" }?[2] ?? ""
+        return path.isEmpty ? nil : URL(fileURLWithPath: path)
+    }
+
     /// Sets the time that SQLite waits by itself for another connection.
     package func setBusyTimeout(milliseconds: Int32) {
         app_migrations_busy_timeout(sqliteConnection, milliseconds)
