@@ -507,9 +507,7 @@ package struct Promises: Sendable {
                         || event.isFromExtension && !(before.isSettled && before.release == release)
                 case "newerThanThisProcess": app.places.contains(where: isDowngrade)
                 case "notYetMigrated": !before.isSettled || before.release != release
-                case "damagedStore":
-                    meetsDamage(manager)
-                        || used.contains { isForgotten(recordPlace($0), manager) }
+                case "damagedStore": meetsDamage(manager)
                 case "cancelled": outcome.wasCancelled
                 default: false
                 }
@@ -518,9 +516,11 @@ package struct Promises: Sendable {
         return nil
     }
 
-    /// True if records of a manager cannot be understood.
+    /// True if records of a manager cannot be understood, or went when a manager of another line replaced them.
     private func meetsDamage(_ manager: Int) -> Bool {
-        placesUsed(by: manager).contains { places[recordPlace($0)]?.isDamaged == true }
+        placesUsed(by: manager).map(recordPlace).contains {
+            places[$0]?.isDamaged == true || isForgotten($0, manager)
+        }
     }
 
     /// True if the records cannot be understood that lie beside the tables by which a manager is adopted.
@@ -602,9 +602,7 @@ package struct Promises: Sendable {
         where !outcome.hasChanged(recordPlace(self.place(of: work)), manager):
             return "\(work) was skipped, and nothing was written"
         case (_, .stopped("misuse")), (_, .finished): return nil
-        case (_, .stopped("damagedStore"))
-        where meetsDamage(manager) || used.contains { isForgotten(recordPlace($0), manager) }:
-            return nil
+        case (_, .stopped("damagedStore")) where meetsDamage(manager): return nil
         case (.skip, .stopped("undecided"))
         where used.contains { start(of: manager, in: $0, release) == .undecided }
             || meetsDamageBesideTables(manager):
