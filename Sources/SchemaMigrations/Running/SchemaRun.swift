@@ -178,8 +178,7 @@ final class SchemaRun {
         } catch let suspicion as SuspectWork where group.isCutShort {
             if try !commitAsOne(group.done, suspicion.suspects) {
                 // One that the time has kept out may fix what these leave.
-                return try runGroup(
-                    of: jobs, .grouped(after: .seconds(Int.max)), nil, isUndoneAsOne: isUndoneAsOne)
+                return try runGroup(of: jobs, .groupedForever, nil, isUndoneAsOne: isUndoneAsOne)
             }
         } catch let suspicion as SuspectWork {
             try retry(group.done, suspicion.suspects)
@@ -434,3 +433,8 @@ private struct StalePlan: Error {}
 
 /// An error that rolls back a group, of which the migrations before the one that failed have to run again.
 private struct UndoneGroup: Error {}
+
+extension SchemaOptions.Commits {
+    /// Migrations share a commit, however long they take.
+    fileprivate static let groupedForever = Self.grouped(after: .seconds(Int.max))
+}

@@ -320,7 +320,7 @@ struct LossTrial {
         let columns = droppedColumns(of: rows.tables, besides: known)
         guard kinds.count > 1, !columns.isEmpty else { return [] }
         let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
-        // What moves to another table's row is the same in all rows that refer to it, as far as the app is concerned.
+        // An app that moves a value to the row that others refer to has kept it the same in all of them.
         let related = rows.relatedKinds(among: kind).filter { $0 != .siblings(among: kind) }
         let kinds = rows.kinds(deciding: conditions, among: kind) + [.literals] + related
         return try kinds.reduce(into: []) { all, kind in
