@@ -32,7 +32,9 @@ package struct FailureSummary: Encodable, Sendable, Equatable {
 
         init(_ error: any Error) {
             let report = error as NSError
-            domain = report.domain
+            // A private type's name has an address, which differs from launch to launch.
+            domain = report.domain.replacingOccurrences(
+                of: #"\(unknown context at [^)]*\)\."#, with: "", options: .regularExpression)
             number = (error as? MigrationError)?.code.number ?? report.code
         }
     }

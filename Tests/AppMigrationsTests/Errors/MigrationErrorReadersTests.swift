@@ -44,6 +44,12 @@ struct MigrationErrorReadersTests {
                 """)
     }
 
+    @Test("names a private type in the same way in each launch")
+    func privateType() {
+        let error = MigrationError(.stepFailed, "", remedy: "", underlyingError: PrivateError())
+        #expect(error.facts.causes.map(\.domain) == ["AppMigrationsTests.PrivateError"])
+    }
+
     @Test("is grouped by the step, and tells a crash reporter what is not private")
     func group() throws {
         let store = MigrationStore.inMemory()
@@ -143,3 +149,5 @@ struct MigrationErrorReadersTests {
         }
     }
 }
+
+private struct PrivateError: Error {}
