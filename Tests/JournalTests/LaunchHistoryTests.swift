@@ -26,13 +26,13 @@ struct LaunchHistoryTests {
         #expect(try before.lost(in: Contents(of: data)) == [])
         try device.expectLog([
             """
-            launch as 1.0: Settings: fresh install; Entries: fresh install, moved entries.sqlite to \
+            launch as 1.0: Settings: fresh install; Entries: fresh install, migrated entries.sqlite to \
             20240110090000000; Attachments: fresh install
             """,
             "launch as 2.0: Settings: upgrade from 1.0, ran 1.1 and 1.1-1, killed at 2.0",
             """
             launch as 2.0: Settings: upgrade from 1.0, ran 2.0; Entries: upgrade from 1.0, ran 1.1 and 2.0, \
-            moved entries.sqlite to 20240305101500000, moved entries.sqlite to 20240612083000000; \
+            migrated entries.sqlite to 20240305101500000, migrated entries.sqlite to 20240612083000000; \
             Attachments: upgrade from 1.0, ran 1.1 and 2.0
             """,
         ])

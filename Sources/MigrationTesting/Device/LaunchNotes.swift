@@ -74,7 +74,7 @@ struct LaunchNotes: Sendable {
             if !steps.isEmpty { parts.append("ran \(steps.asList)") }
             for schemaStep in done {
                 guard let versions = schemaStep.schemaVersions, !versions.isEmpty else { continue }
-                parts.append("moved \(schemaStep.database ?? "") to \(versions.last ?? "")")
+                parts.append("migrated \(schemaStep.database ?? "") to \(versions.last ?? "")")
             }
             parts += manager.deferred.sorted { $0.key < $1.key }.map(\.value)
             return (manager.name == "default" ? "" : "\(manager.name): ") + parts.joined(separator: ", ")

@@ -67,7 +67,7 @@ struct DeferredDeviceTests {
         try device.launch(as: "2.1")
         try device.launch(as: "2.1")
         try device.expectLog([
-            "launch as 1.0: fresh install, moved app.sqlite to 1",
+            "launch as 1.0: fresh install, migrated app.sqlite to 1",
             "launch as 2.1: upgrade from 1.0",
             "launch as 2.1: relaunch, ran deferred 2.1 up to 10 of 25",
             "launch as 2.1: relaunch, ran deferred 2.1",
@@ -84,7 +84,7 @@ struct DeferredDeviceTests {
         try device.kill(during: "2.1")
         try device.launch(as: "2.1")
         try device.expectLog([
-            "launch as 1.0: fresh install, moved app.sqlite to 1",
+            "launch as 1.0: fresh install, migrated app.sqlite to 1",
             "launch as 2.1: upgrade from 1.0, ran deferred 2.1 up to 20 of 25, killed at 2.1",
             "launch as 2.1: relaunch, killed at 2.1",
             "launch as 2.1: relaunch, ran deferred 2.1",
@@ -104,7 +104,7 @@ struct DeferredDeviceTests {
         try device.launch(as: "3.0")
         #expect(try Self.hashes(device) == done)
         try device.expectLog([
-            "launch as 1.0: fresh install, moved app.sqlite to 1",
+            "launch as 1.0: fresh install, migrated app.sqlite to 1",
             "back up",
             "launch as 2.1: upgrade from 1.0, ran deferred 2.1 up to 10 of 25",
             "launch as 3.0: upgrade from 2.1, killed at 2.1",
@@ -120,7 +120,7 @@ struct DeferredDeviceTests {
         try device.launch(as: "2.1")
         try device.launch(as: "2.1")
         try device.expectLog([
-            "launch as 1.0: fresh install, moved app.sqlite to 1",
+            "launch as 1.0: fresh install, migrated app.sqlite to 1",
             "launch as 2.1: upgrade from 1.0, deferred 2.1 failed: a mishap",
             "launch as 2.1: relaunch, deferred 2.1 failed: a mishap",
         ])

@@ -63,10 +63,10 @@ struct MovedDeviceTests {
         try device.launch(as: "2.0")
         #expect(try titles() == ["1.0", "2.0", "2.0"])
         try device.expectLog([
-            "launch as 1.0: fresh install, moved library.sqlite to 1",
+            "launch as 1.0: fresh install, migrated library.sqlite to 1",
             "launch as 2.0: upgrade from 1.0, killed at 2.0",
             "launch as 2.0: upgrade from 1.0, ran 2.0 and 2.0",
-            "downgrade to 1.0: fresh install, moved library.sqlite to 1",
+            "downgrade to 1.0: fresh install, migrated library.sqlite to 1",
             "launch as 2.0: relaunch",
         ])
     }

@@ -100,7 +100,7 @@ struct SimulatedDeviceTests {
         try device.launch(as: "2.0")
         try device.expectLog([
             "launch as 1.0: Library: fresh install, killed at 1.0",
-            "launch as 1.0: Library: fresh install, moved app.sqlite to 1",
+            "launch as 1.0: Library: fresh install, migrated app.sqlite to 1",
             "launch as 2.0: Library: upgrade from 1.0, ran 1.1, killed at 2.0",
             "launch as 2.0: Library: upgrade from 1.0, ran 2.0",
         ])
