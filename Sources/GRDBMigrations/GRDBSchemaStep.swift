@@ -81,6 +81,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         }
         let after = try applied()
         try markCompatible(after)
+        try notifyObservers()
         return SchemaStep(
             work: context.work,
             schemaVersions: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
@@ -112,6 +113,19 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         guard !marks.isEmpty else { return }
         try database.unsafeReentrantWrite { db in
             try db.withWriteTransaction(waitingUpTo: busyTimeout) { try CompatibleMigrations.add(marks, db) }
+        }
+    }
+
+    /// Lets the app's observers see new columns, of which neither SQLite nor GRDB tells them.
+    private func notifyObservers() throws {
+        try waitWhileBusy(upTo: busyTimeout) {
+            try database.unsafeReentrantWrite { db in
+                // They act on a commit. An empty transaction needs no lock for it.
+                try db.inTransaction(.deferred) {
+                    try db.notifyObservers(of: .anything)
+                    return .commit
+                }
+            }
         }
     }
 

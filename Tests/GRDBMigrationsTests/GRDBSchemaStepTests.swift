@@ -434,6 +434,22 @@ struct GRDBSchemaStepTests {
         #expect(error.code == .stepFailed)
         #expect((error.underlyingError as? MigrationError)?.migration == "timeout")
     }
+
+    @Test("lets an observation that is there already see the columns that it adds")
+    func observers() throws {
+        var migrator = migrator(["v1"])
+        try migrator.migrate(database)
+        migrator.registerMigration("v2") { try $0.execute(sql: "ALTER TABLE v1 ADD COLUMN y") }
+        let observation = DatabaseRegionObservation(tracking: Table("v1"))
+        let started = observation.start(in: database, onError: { _ in }) { [log = app.log] db in
+            log.add((try? db.columns(in: "v1").map(\.name).joined(separator: ", ")) ?? "none")
+        }
+        let manager = try app.manager("2.0", adopting: .databaseHasTables(database, means: "1.0"))
+        manager.whenMigratingToVersion("2.0", migrate: migrator, in: database)
+        try manager.migrate()
+        #expect(app.log.lines == ["x, y"])
+        started.cancel()
+    }
 }
 
 @Suite("A database opened by its path", .timed)
