@@ -63,7 +63,7 @@ extension MigrationError.Code {
 
     // The device and the moment. Nothing is wrong with the data: wait, or make room, and migrate again.
 
-    /// The device has not been unlocked since it was started, so protected files cannot be read yet.
+    /// The device is locked, or has not been unlocked since it was started, so protected files cannot be used yet.
     public static let deviceLocked = Self("deviceLocked", 40)
     /// The disk is full.
     public static let diskFull = Self("diskFull", 41)

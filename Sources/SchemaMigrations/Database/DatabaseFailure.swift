@@ -52,6 +52,11 @@ extension DatabaseError: SystemError {
         return switch resultCode {
         // How SQLite reports that the system refuses a protected file.
         case .SQLITE_AUTH where isDeviceLockable, .SQLITE_PERM where isDeviceLockable: .deviceLocked
+        // Of one that is open; where the disk cannot read it, the code is SQLITE_CORRUPT.
+        case .SQLITE_IOERR
+        where isDeviceLockable
+            && [.SQLITE_IOERR_READ, .SQLITE_IOERR_WRITE].contains(extendedResultCode):
+            .deviceLocked
         case .SQLITE_FULL: .diskFull
         // SQLite reserves the room of the -shm file, and says so only in the extended code.
         case .SQLITE_IOERR where extendedResultCode == .SQLITE_IOERR_SHMSIZE: .diskFull

@@ -37,8 +37,8 @@ struct ObstacleTests {
 
     private let log = Log()
     private let remedyOfLockedDevice = """
-        Nothing was changed. If the device has not been unlocked since it was started, wait until it has been, then \
-        retry. Never replace the record because of this error.
+        Nothing was changed. If the device is locked, wait until it has been unlocked, then retry. Never replace the \
+        record because of this error.
         """
 
     @Test("A device that has not been unlocked is waited for, and nothing runs")

@@ -66,7 +66,7 @@ struct DatabaseFailureTests {
 
     @Test(
         "calls a refused file a locked device only on systems that lock files with the device",
-        arguments: [ResultCode.SQLITE_AUTH, .SQLITE_PERM])
+        arguments: [ResultCode.SQLITE_AUTH, .SQLITE_PERM, .SQLITE_IOERR_READ, .SQLITE_IOERR_WRITE])
     func lockedDevice(result: ResultCode) {
         let error = DatabaseError(resultCode: result)
         #expect(error.obstacle(isDeviceLockable: true)?.code == .deviceLocked)
