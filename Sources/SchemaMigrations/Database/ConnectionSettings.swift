@@ -179,6 +179,8 @@ private struct CommitSettings: Sendable {
             do {
                 try DurableFile(at: file).syncName()
             } catch let error as POSIXError {
+                // A sandbox can grant the file without its folder. SQLite, too, then syncs the file alone.
+                if error.saysThatFileIsRefused { return }
                 throw DatabaseError(resultCode: .SQLITE_IOERR, message: error.reason)
             }
         }

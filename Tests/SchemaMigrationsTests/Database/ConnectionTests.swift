@@ -140,6 +140,20 @@ struct ConnectionTests {
         #expect(try queue.integers("SELECT count(*) FROM a") == [0])
     }
 
+    // On Apple's systems, the folder is synced as well.
+    @Test("may be to a file in a folder that must not be read, as in a sandbox")
+    func refusedFolder() throws {
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "a", sql: "CREATE TABLE a(x)")
+        ])
+        try folder.withoutRoot {
+            #expect(chmod(folder.url.path, 0o300) == 0)
+            defer { chmod(folder.url.path, 0o700) }
+            let report = try schema.migrate(queue)
+            #expect(report.applied == [1])
+        }
+    }
+
     @Test("keeps the journal that a file chooses for it")
     func chosenJournal() throws {
         try queue.execute("PRAGMA journal_mode = MEMORY")
