@@ -268,9 +268,8 @@ let package = Package(
         .testTarget(
             name: "DatabaseFilesTests",
             dependencies: [
-                "AppMigrations", "DatabaseBatches", "DatabaseFiles", "GRDBMigrations", "MigrationTesting",
-                "SchemaMigrations",
-                "TestSupport", "TestTraits",
+                "AppMigrations", "CMigrationSQLite", "DatabaseBatches", "DatabaseFiles", "GRDBMigrations",
+                "MigrationTesting", "SchemaMigrations", "TestSupport", "TestTraits",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),

@@ -46,6 +46,7 @@ int sqlite3_open_v2(const char *, sqlite3 **, int, const char *);
 int sqlite3_close(sqlite3 *);
 
 enum { ok = 0, deferred_foreign_keys = 10, data_version = 35, has_moved = 20, write_transaction = 2, attached_limit = 7 };
+enum { persistent_log = 10 };
 enum { open_for_writing = 2 };
 enum { integer_type = 1, real_type = 2, text_type = 3, blob_type = 4 };
 
@@ -214,6 +215,10 @@ int app_migrations_has_read_only_format(app_migrations_connection *connection) {
         && sqlite3_db_readonly(other, "main") == 1;
     sqlite3_close(other);
     return has_format;
+}
+
+void app_migrations_keep_log(app_migrations_connection *connection, int is_kept) {
+    sqlite3_file_control((sqlite3 *)connection, "main", persistent_log, &is_kept);
 }
 
 int app_migrations_limit_attached(app_migrations_connection *connection, int count) {

@@ -1,3 +1,4 @@
+import CMigrationSQLite
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -47,6 +48,9 @@ final class SoleConnection {
             defer { db.rollbackIfOpen() }
             try interrupter.allowInterrupts(of: db) {
                 wasWAL = try wasWAL || journalMode(db) == "wal"
+                // An app or a system may keep the log, and as long as it is there, SQLite writes into it, whatever the
+                // mode says.
+                app_migrations_keep_log(db.sqliteConnection, 0)
                 // Leaves WAL mode only for the last connection (pragma.html, journal_mode).
                 try db.execute(sql: "PRAGMA main.locking_mode = NORMAL; PRAGMA main.journal_mode = DELETE")
                 try checkJournal(db)

@@ -1,4 +1,5 @@
 import AppMigrations
+import CMigrationSQLite
 import DatabaseFiles
 import Dispatch
 import Foundation
@@ -118,6 +119,33 @@ struct MovedDatabaseTests {
         try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
         try queue.close()
         #expect(try file().openQueue().strings("PRAGMA journal_mode") == ["wal"])
+    }
+
+    // As GRDB's guide on sharing a database advises, so that an extension can read it.
+    @Test(
+        "leaves no log behind, and is the database from then on, where the app keeps logs",
+        arguments: [false, true])
+    func persistentLog(isCopy: Bool) throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { app_migrations_keep_log($0.sqliteConnection, 1) }
+        func runOldVersion() throws {
+            let pool = try DatabasePool(path: old, configuration: configuration)
+            try pool.write {
+                try $0.execute(sql: "CREATE TABLE note(text TEXT); INSERT INTO note VALUES ('a')")
+            }
+            try pool.close()
+        }
+        try runOldVersion()
+        #expect(try names("old") == ["app.sqlite", "app.sqlite-shm", "app.sqlite-wal"])
+        var file = file(configuration: configuration)
+        file.copiesAlways = isCopy
+        let pool = try file.openPool()
+        #expect(try names("old") == [])
+        #expect(try notes(pool) == 1)
+        try pool.close()
+        try runOldVersion()
+        #expect(try notes(file.openPool()) == 1)
+        #expect(log.events == [.moved(from: old, to: new, isCopy: isCopy), .ignored(old)])
     }
 
     @Test("keeps its permissions")

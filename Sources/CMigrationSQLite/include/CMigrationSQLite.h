@@ -114,6 +114,10 @@ int app_migrations_is_written(app_migrations_connection *connection, const char 
 /// Asks a second connection, which has no passphrase (https://sqlite.org/c3ref/db_readonly.html).
 int app_migrations_has_read_only_format(app_migrations_connection *connection);
 
+/// Says whether the write-ahead log of the main database stays when the connection, as the last one, closes it
+/// (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, SQLITE_FCNTL_PERSIST_WAL).
+void app_migrations_keep_log(app_migrations_connection *connection, int is_kept);
+
 /// Limits the number of attached databases, and returns the former limit; a negative number changes nothing
 /// (https://sqlite.org/c3ref/limit.html, SQLITE_LIMIT_ATTACHED).
 int app_migrations_limit_attached(app_migrations_connection *connection, int count);
