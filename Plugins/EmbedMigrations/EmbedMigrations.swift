@@ -15,10 +15,12 @@ struct EmbedMigrations: BuildToolPlugin {
     /// A command that runs again when a file has changed, and, since its arguments are others then, when one has
     /// come or gone.
     private func command(folder: URL, tool: URL, output: URL) throws -> Command {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        // What is not named after a version is left alone by the tool, too.
-        let files = names.sorted().filter { $0.utf8.first.map { (0x30...0x39).contains($0) } == true }
-            .map { folder.appending(path: $0) }
+        let names = names(in: folder)
+        // The tool refuses migrations in subfolders.
+        let nested = names.flatMap { name in
+            self.names(in: folder.appending(path: name)).map { "\(name)/\($0)" }
+        }
+        let files = (names + nested).sorted().map { folder.appending(path: $0) }.filter(isVersioned)
         // Has the tool leave the SQL unchecked.
         let uncheckedSQL = folder.appending(path: ".unchecked-sql")
         let generated = output.appending(path: "Migrations.swift")
@@ -27,6 +29,15 @@ struct EmbedMigrations: BuildToolPlugin {
             arguments: [generated.path, folder.path] + files.map(\.path),
             inputFiles: files + (names.contains(uncheckedSQL.lastPathComponent) ? [uncheckedSQL] : []),
             outputFiles: [generated])
+    }
+
+    private func names(in folder: URL) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    }
+
+    /// Returns false for what the tool leaves alone, too, since no version begins its name.
+    private func isVersioned(_ file: URL) -> Bool {
+        file.lastPathComponent.utf8.first.map { (0x30...0x39).contains($0) } == true
     }
 }
 

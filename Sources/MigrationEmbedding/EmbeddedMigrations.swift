@@ -21,7 +21,11 @@ package struct EmbeddedMigrations {
     ///
     /// - Throws: ``EmbeddingErrors``.
     package init(files: [URL], folder: URL) throws(EmbeddingErrors) {
-        let set = MigrationFileSet(names: files.map(\.lastPathComponent), .sqlAndSwift)
+        func isNested(_ file: URL) -> Bool {
+            file.deletingLastPathComponent().path.hasPrefix(folder.path + "/")
+        }
+        let set = MigrationFileSet(
+            names: files.filter { !isNested($0) }.map(\.lastPathComponent), .sqlAndSwift)
         func place(_ fileName: String) -> Diagnostic.Place {
             .file(folder.appendingPathComponent(fileName).path)
         }
@@ -29,6 +33,14 @@ package struct EmbeddedMigrations {
             var diagnostic = problem.diagnostic
             diagnostic.place = place(problem.fileName)
             return diagnostic
+        }
+        for file in files where isNested(file) {
+            let found = MigrationFileSet(names: [file.lastPathComponent], .sqlAndSwift)
+            guard !found.entries.isEmpty || !found.problems.isEmpty else { continue }
+            problems.append(
+                Diagnostic(
+                    at: .file(file.path), "is in a subfolder, so it would never run",
+                    remedy: "Move it into the folder \(folder.lastPathComponent) itself, or out of it."))
         }
         if set.entries.isEmpty, problems.isEmpty {
             problems.append(

@@ -36,6 +36,16 @@ struct EmbedErrorTests {
                 """
             ),
             (
+                [
+                    "1_a.sql": Data("SELECT 1;".utf8), "2025/2_b.sql": Data("SELECT 1;".utf8),
+                    "2025/a.sql": Data(),
+                ],
+                """
+                2025/2_b.sql:1:1: error: is in a subfolder, so it would never run. Move it into the folder Migrations \
+                itself, or out of it.
+                """
+            ),
+            (
                 ["1_a.sql": Data("SELECT 1;\nSELECT '\u{e9}".utf8) + Data([0xe9]) + Data("';".utf8)],
                 "1_a.sql:2:11: error: is not UTF-8 text. Save it as UTF-8."
             ),

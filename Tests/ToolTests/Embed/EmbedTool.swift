@@ -8,7 +8,12 @@ struct EmbedTool {
     init(_ files: [String: Data]) throws {
         folder = try TemporaryFolder()
         try FileManager.default.createDirectory(at: migrations, withIntermediateDirectories: true)
-        for (name, data) in files { try data.write(to: migrations.appendingPathComponent(name)) }
+        for (name, data) in files {
+            let file = migrations.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try data.write(to: file)
+        }
     }
 
     init(_ files: [String: String]) throws {
@@ -20,7 +25,7 @@ struct EmbedTool {
 
     /// Runs the tool as the plugin does.
     func callAsFunction() async throws -> BuiltProcess.Result {
-        let files = try FileManager.default.contentsOfDirectory(atPath: migrations.path).sorted()
+        let files = try FileManager.default.subpathsOfDirectory(atPath: migrations.path).sorted()
             .map { migrations.appendingPathComponent($0).path }
         return try await BuiltProcess(
             "embed-migrations", [output.path, migrations.path] + files
