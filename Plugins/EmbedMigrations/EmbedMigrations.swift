@@ -23,7 +23,8 @@ struct EmbedMigrations: BuildToolPlugin {
         let files = (names + nested).sorted().map { folder.appending(path: $0) }.filter(isVersioned)
         // Has the tool leave the SQL unchecked.
         let uncheckedSQL = folder.appending(path: ".unchecked-sql")
-        let generated = output.appending(path: "Migrations.swift")
+        // No name that a file of the app has: a module has none twice.
+        let generated = output.appending(path: "EmbeddedMigrations.swift")
         return .buildCommand(
             displayName: "Embedding \(files.count) files of migrations", executable: tool,
             arguments: [generated.path, folder.path] + files.map(\.path),
