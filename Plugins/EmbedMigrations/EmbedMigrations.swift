@@ -49,11 +49,14 @@ struct EmbedMigrations: BuildToolPlugin {
         func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
             // A target of an Xcode project has no folder of its own: its files tell where they are.
             let folders = Set(
-                target.inputFiles.map { $0.url.deletingLastPathComponent() }
+                target.inputFiles.map(\.url).filter(isVersioned).map { $0.deletingLastPathComponent() }
                     .filter { $0.lastPathComponent == "Migrations" })
-            guard let folder = folders.min(by: { $0.path < $1.path }), folders.count == 1 else {
+            guard let folder = folders.first, folders.count == 1 else {
+                let paths = folders.map(\.path).sorted().joined(separator: " and ")
                 Diagnostics.error(
-                    "\(target.displayName) needs exactly one folder Migrations, and has \(folders.count).")
+                    folders.isEmpty
+                        ? "\(target.displayName) has no migration. Add the files of a folder Migrations to it."
+                        : "\(target.displayName) has migrations in \(paths). Keep them in one of these.")
                 return []
             }
             return [
