@@ -43,7 +43,7 @@ struct WorkFailure {
                 step.kind == .versionChange
                     ? "the closure for a version change failed\(error.inBatchAsCause)"
                     : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
-                remedy: obstacle?.remedy ?? cause.systemError?.ownRemedy
+                remedy: cause.systemError?.ownRemedy ?? obstacle?.remedy
                     ?? (isRepeated ? step.remedyOfRepeated : step.remedy(isInBatch: error is BatchFailure)),
                 work: work, attempt: attempt, underlyingError: cause)
             failure.isRepeated = isRepeated

@@ -61,7 +61,7 @@ package enum StoreAccess: Sendable {
                 obstacle?.code ?? code,
                 Diagnostic(
                     at: .store(name), "\(problem): \(reason)\(path.map { " (\($0))" } ?? "")",
-                    remedy: obstacle?.remedy ?? error.systemError?.ownRemedy ?? remedy),
+                    remedy: error.systemError?.ownRemedy ?? obstacle?.remedy ?? remedy),
                 underlyingError: error)
         default:
             return error

@@ -70,6 +70,7 @@ extension DatabaseError: SystemError {
 
     package var ownRemedy: String? {
         if isAboutClosedConnection { return "Keep it open until the manager has returned, and launch again." }
+        if isAboutMovedFile { return "Close it, and open it at its path again." }
         return saysThatDatabaseIsDamaged
             ? "Save its rows with DatabaseFile.salvage(into:), or restore a backup." : nil
     }
@@ -87,21 +88,26 @@ extension DatabaseError: SystemError {
 
     /// SQLite's message, with its code.
     package var problem: String {
-        // SQLite's own message for a connection that was closed is "out of memory".
-        if isAboutClosedConnection {
-            return "the database has been closed (SQLite \(extendedResultCode.rawValue))"
-        }
-        // Some calls, such as those of a backup, return their error without giving it to the connection.
-        let message = message == "not an error" ? nil : messageWithoutRow
-        let words = message ?? String(cString: app_migrations_words(extendedResultCode.rawValue))
+        let words =
+            if isAboutClosedConnection {
+                // SQLite's own message is "out of memory".
+                "the database has been closed"
+            } else if isAboutMovedFile {
+                // SQLite's own message is that of a file without permission.
+                "the file was moved, replaced or removed while the database was open"
+            } else if let message = messageWithoutRow, message != "not an error" {
+                message
+            } else {
+                // Some calls, such as those of a backup, return their error without giving it to the connection.
+                String(cString: app_migrations_words(extendedResultCode.rawValue))
+            }
         return "\(words) (SQLite \(extendedResultCode.rawValue))"
     }
 
     /// The remedy for a failure of the database itself; nil for failures of the statement.
     package var remedy: String? {
-        if let obstacle { return obstacle.remedy }
+        if let remedy = ownRemedy ?? obstacle?.remedy { return remedy }
         return switch resultCode {
-        case .SQLITE_READONLY: "Make the file and its folder writable, then retry."
         case .SQLITE_LOCKED:
             """
             A statement of this connection still reads, such as that of a cursor: end it first. In a transaction, ask for \
@@ -112,7 +118,6 @@ extension DatabaseError: SystemError {
         case .SQLITE_NOTADB:
             "If it is encrypted, pass its passphrase; if not, restore the database from a backup."
         case .SQLITE_CORRUPT where extendedResultCode == .SQLITE_CORRUPT_VTAB: "Rebuild the full-text table."
-        case .SQLITE_CORRUPT, .SQLITE_MISUSE: ownRemedy
         default: nil
         }
     }
@@ -182,6 +187,9 @@ extension DatabaseError {
     var isAboutClosedConnection: Bool {
         resultCode == .SQLITE_MISUSE && (message == "out of memory" || message == "Connection is closed")
     }
+
+    /// True if the connection's file no longer has the name by which it was opened.
+    private var isAboutMovedFile: Bool { extendedResultCode == .SQLITE_READONLY_DBMOVED }
 
     /// True if GRDB has refused the statement because the database is suspended.
     var isAboutSuspension: Bool { message == "Database is suspended" }

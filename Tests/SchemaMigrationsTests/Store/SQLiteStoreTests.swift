@@ -382,6 +382,27 @@ struct SQLiteStoreTests {
         return nil
     }
 
+    @Test(
+        "is to be opened again if its file was moved or removed while it was open", arguments: [false, true])
+    func movedFile(isRemoved: Bool) throws {
+        try store.changeRecord(of: "A") { $0 = try record }
+        let path = folder.path("records.sqlite")
+        if isRemoved {
+            try FileManager.default.removeItem(atPath: path)
+        } else {
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+        }
+        let error = try #require(throws: MigrationError.self) {
+            try store.changeRecord(of: "B") { $0 = try record }
+        }
+        #expect(error.code == .unwritable)
+        #expect(
+            error.description == """
+                records.sqlite: cannot be written: the file was moved, replaced or removed while the database was open \
+                (SQLite 1032). Close it, and open it at its path again.
+                """)
+    }
+
     @Test("is unwritable if its lock file cannot be opened")
     func lockFile() throws {
         let lock = folder.url.appendingPathComponent("records.sqlite.A.lock")
