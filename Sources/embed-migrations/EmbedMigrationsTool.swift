@@ -46,6 +46,6 @@ struct EmbedMigrationsTool {
     }
 
     private static func write(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
     }
 }

@@ -92,6 +92,27 @@ struct OddArgumentTests {
                         ? "{\n  \"error\" : \"\(problem)\"" : "error: \(problem)\n"))
             #expect(run.status == 1)
         }
+
+        @Test(
+            "to crash where its errors are lost",
+            arguments: [
+                ("status", "2> /dev/full"), ("status --json", "2> /dev/full"), ("status", ">&- 2>&-"),
+            ])
+        func lostErrors(command: String, redirection: String) async throws {
+            let tool = try Tool(Tool.books)
+            let run = try await shell("TOOL \(command) --database missing \(redirection)", in: tool)
+            #expect(run.status == 1)
+        }
+
+        @Test("to crash where what stands beside its output is lost")
+        func lostNote() async throws {
+            let book = "CREATE TABLE book(id INTEGER PRIMARY KEY);"
+            let tool = try Tool(["1_book.sql": book])
+            try tool.write("\(book) CREATE TABLE shelf(id INTEGER PRIMARY KEY);", to: "schema.sql")
+            let run = try await shell("TOOL diff --from schema.sql 2> /dev/full", in: tool)
+            #expect(run.output.contains("CREATE TABLE shelf"))
+            #expect(run.status == 0)
+        }
     #endif
 
     @Test(

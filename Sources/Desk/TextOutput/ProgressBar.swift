@@ -38,6 +38,6 @@ package struct ProgressBar: Sendable {
     }
 
     private func write(_ text: String) {
-        file.write(Data("\r\u{1B}[K\(text)".utf8))
+        file.writeIfPossible("\r\u{1B}[K\(text)")
     }
 }

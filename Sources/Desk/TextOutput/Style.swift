@@ -34,4 +34,9 @@ package struct Style: Sendable {
 extension FileHandle {
     /// True if the file is a terminal.
     package var isTerminal: Bool { isatty(fileDescriptor) == 1 }
+
+    /// Writes text, unless it cannot be written: to a full disk, for example, or to a terminal that was closed.
+    ///
+    /// `write(_:)` would end the process.
+    package func writeIfPossible(_ text: String) { try? write(contentsOf: Data(text.utf8)) }
 }

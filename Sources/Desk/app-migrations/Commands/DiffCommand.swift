@@ -35,7 +35,7 @@ struct DiffCommand: ParsableCommand {
         let text =
             generation.isEmpty
             ? "\(style.good("✓")) The migrations make the schema of \(from)" : generation.report(style)
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        FileHandle.standardError.writeIfPossible("\(text)\n")
         if exitCode, !generation.isEmpty { throw ExitCode(2) }
     }
 }

@@ -106,7 +106,13 @@ struct NewCommand: ParsableCommand {
 
     /// Runs the body while no other `new` runs in the folder.
     private func withLock(on folder: URL, _ body: () throws -> Void) throws {
-        let file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
+        let file: FileHandle
+        do {
+            file = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
+        } catch let error as POSIXError {
+            throw Failure(
+                at: .file(folder.path), error.reason, remedy: "Make the folder readable and writable.")
+        }
         defer { try? file.close() }
         // Some network file systems have no locks: then one command at a time has to do.
         while flock(file.fileDescriptor, LOCK_EX) != 0, errno == EINTR {}

@@ -4,6 +4,7 @@ import GRDB
 import MigrationDiagnostics
 import MigrationTools
 import SchemaMigrations
+import TextOutput
 
 // Opens a database for one command, with failures in this tool's words.
 extension SQLiteFile {
@@ -48,8 +49,8 @@ extension SQLiteFile {
                     "A crash has interrupted a transaction of \(path), which has to be rolled back before it can be read",
                     remedy: "Make the file and its folder writable, and try again; or let the app open it.")
             }
-            FileHandle.standardError.write(
-                Data("Rolled back a transaction of \(path) that a crash has interrupted.\n".utf8))
+            FileHandle.standardError.writeIfPossible(
+                "Rolled back a transaction of \(path) that a crash has interrupted.\n")
         } catch {
             // What reads the database says what is wrong with it.
         }

@@ -35,6 +35,9 @@ struct Failure: Error {
             self.init(error.diagnostic)
         case is CancellationError:
             self.init("Cancelled", remedy: "What was committed before stays; nothing is half-done.")
+        case let error as POSIXError:
+            self.init(
+                error.reason, remedy: "Check that the file or folder exists, and can be read and written.")
         case let error as CocoaError:
             self.init(
                 error.cause,
@@ -54,14 +57,14 @@ struct Failure: Error {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let output = Output(error: diagnostic.message.inOneLine, remedy: diagnostic.remedy.inOneLine)
         guard let data = try? encoder.encode(output) else { return print() }
-        FileHandle.standardError.write(data + Data("\n".utf8))
+        FileHandle.standardError.writeIfPossible(String(decoding: data, as: UTF8.self) + "\n")
     }
 
     /// Prints both lines to standard error.
     func print() {
         let style = Style(for: .standardError)
         let lines = [style.bad("error:") + " " + diagnostic.message.inOneLine, diagnostic.remedy.inOneLine]
-        FileHandle.standardError.write(Data((lines.joined(separator: "\n") + "\n").utf8))
+        FileHandle.standardError.writeIfPossible(lines.joined(separator: "\n") + "\n")
     }
 }
 
