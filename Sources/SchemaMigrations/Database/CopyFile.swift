@@ -2,6 +2,7 @@ import AppMigrations
 import CMigrationSQLite
 package import Foundation
 package import GRDB
+import MigrationDiagnostics
 
 #if canImport(Darwin)
     import Darwin
@@ -21,11 +22,17 @@ package enum CopyFile {
     package static func withPrivateName<Result>(
         in folder: URL? = nil, for purpose: String, _ body: (URL) throws -> Result
     ) throws -> Result {
-        let copies = (folder ?? FileManager.default.temporaryDirectory)
-            .appendingPathComponent("\(purpose)-\(UUID().uuidString)", isDirectory: true)
-        // Foundation looks for parents without an end where a disk fails, so these are not to be created.
-        try FileManager.default.createDirectory(
-            at: copies, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let folder = folder ?? FileManager.default.temporaryDirectory
+        let copies = folder.appendingPathComponent("\(purpose)-\(UUID().uuidString)", isDirectory: true)
+        guard mkdir(copies.path, 0o700) == 0 else {
+            let error = POSIXError.current
+            throw MigrationError(
+                error.obstacle?.code ?? .unwritable, at: .file(folder.path),
+                "no folder for a copy can be made there: \(error.reason)",
+                remedy: error.obstacle?.remedy
+                    ?? "Make it a folder that can be written. Nothing was changed.",
+                underlyingError: error)
+        }
         defer { try? FileManager.default.removeItem(at: copies) }
         return try body(copies.appendingPathComponent("copy.sqlite"))
     }

@@ -25,6 +25,21 @@ struct RehearsalTests {
         #expect(try queue.read { db in try schema.pending(db) } == [2])
     }
 
+    @Test("names the folder for its copy that does not exist")
+    func missingFolder() throws {
+        let schema = try SchemaMigrator(migrations: [SQLMigration(version: 1, name: "a", sql: "SELECT 1")])
+        let missing = try TemporaryFolder().file("missing")
+        let error = try #require(throws: MigrationError.self) {
+            try schema.rehearse(DatabaseQueue(), in: missing)
+        }
+        #expect(error.code == .unwritable)
+        #expect(
+            error.description == """
+                \(missing.path): no folder for a copy can be made there: No such file or directory. Make it a folder that can \
+                be written. Nothing was changed.
+                """)
+    }
+
     @Test("has copies of what the app attaches, and attaches no file itself")
     func attached() throws {
         let folder = try TemporaryFolder()
