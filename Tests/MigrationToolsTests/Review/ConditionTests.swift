@@ -177,6 +177,13 @@ struct ConditionTests {
         #expect(try rules("UPDATE note SET body = NULL WHERE id IN (\(ids));") == ["changed-values"])
     }
 
+    @Test("reads a condition of hundreds of comparisons with one column once", .timeLimit(.minutes(1)))
+    func manyComparisons() throws {
+        let ids = (1...900).map { "id = \($0 * 3)" }.joined(separator: " OR ")
+        let sql = (1...3).map { "UPDATE note SET body = '\($0)' WHERE \(ids);" }.joined(separator: "\n")
+        #expect(try rules(sql) == ["changed-values"])
+    }
+
     @Test(
         "finds nothing in the clean-up of rows that refer to no row",
         arguments: [

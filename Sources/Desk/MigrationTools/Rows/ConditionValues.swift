@@ -28,7 +28,10 @@ package struct ConditionValues: Equatable, Sendable {
         self.includesKeys = includesKeys
         written = Set(tokens.compactMap(\.literal)).subtracting(conditions.joined().compactMap(\.literal))
         for condition in conditions {
-            for (position, token) in condition.enumerated() where token.literal == nil && token.isName {
+            // A name's first place takes the whole condition, so that later ones, which may be hundreds, add nothing.
+            var seen: Set<SQLName> = []
+            for (position, token) in condition.enumerated()
+            where token.literal == nil && token.isName && seen.insert(token.name).inserted {
                 var known = literals[token.name] ?? []
                 for value in [condition[position...], condition[..<position]].joined().lazy.compactMap(
                     \.literal)
