@@ -441,9 +441,10 @@ struct GRDBSchemaStepTests {
         try migrator.migrate(database)
         migrator.registerMigration("v2") { try $0.execute(sql: "ALTER TABLE v1 ADD COLUMN y") }
         let observation = DatabaseRegionObservation(tracking: Table("v1"))
-        let started = observation.start(in: database, onError: { _ in }) { [log = app.log] db in
+        let note = { @Sendable [log = app.log] (db: Database) in
             log.add((try? db.columns(in: "v1").map(\.name).joined(separator: ", ")) ?? "none")
         }
+        let started = observation.start(in: database, onError: { _ in }, onChange: note)
         let manager = try app.manager("2.0", adopting: .databaseHasTables(database, means: "1.0"))
         manager.whenMigratingToVersion("2.0", migrate: migrator, in: database)
         try manager.migrate()
