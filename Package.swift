@@ -11,8 +11,10 @@ let settings: [SwiftSetting] = [
     .unsafeFlags(["-Osize"], .when(configuration: .release)),
     // No copy of a function for each closure that it is given.
     .unsafeFlags(["-Xllvm", "-sil-disable-pass=closure-specialize"], .when(configuration: .release)),
-    // A section for each function, so that the linker drops those that an app does not use.
-    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(platforms: [.linux], configuration: .release)),
+    // A section for each function, so that the linker drops those that an app does not use, public ones included.
+    .unsafeFlags(
+        ["-Xfrontend", "-function-sections", "-Xfrontend", "-internalize-at-link"],
+        .when(platforms: [.linux], configuration: .release)),
 ]
 
 let package = Package(
