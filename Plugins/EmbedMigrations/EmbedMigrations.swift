@@ -15,12 +15,9 @@ struct EmbedMigrations: BuildToolPlugin {
     /// A command that runs again when a file has changed, and, since its arguments are others then, when one has
     /// come or gone.
     private func command(folder: URL, tool: URL, output: URL) throws -> Command {
-        let names = names(in: folder)
         // The tool refuses migrations in subfolders.
-        let nested = names.flatMap { name in
-            self.names(in: folder.appending(path: name)).map { "\(name)/\($0)" }
-        }
-        let files = (names + nested).sorted().map { folder.appending(path: $0) }.filter(isVersioned)
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
+        let files = names.sorted().map { folder.appending(path: $0) }.filter(isVersioned)
         // Has the tool leave the SQL unchecked.
         let uncheckedSQL = folder.appending(path: ".unchecked-sql")
         // No name that a file of the app has: a module has none twice.
@@ -30,10 +27,6 @@ struct EmbedMigrations: BuildToolPlugin {
             arguments: [generated.path, folder.path] + files.map(\.path),
             inputFiles: files + (names.contains(uncheckedSQL.lastPathComponent) ? [uncheckedSQL] : []),
             outputFiles: [generated])
-    }
-
-    private func names(in folder: URL) -> [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     }
 
     /// Returns false for what the tool leaves alone, too, since no version begins its name.

@@ -35,8 +35,9 @@ package struct EmbeddedMigrations {
             return diagnostic
         }
         for file in files where isNested(file) {
-            let found = MigrationFileSet(names: [file.lastPathComponent], .sqlAndSwift)
-            guard !found.entries.isEmpty || !found.problems.isEmpty else { continue }
+            guard !MigrationFileSet(names: [file.lastPathComponent], .sqlAndSwift).entries.isEmpty else {
+                continue
+            }
             problems.append(
                 Diagnostic(
                     at: .file(file.path), "is in a subfolder, so it would never run",

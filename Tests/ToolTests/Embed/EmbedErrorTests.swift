@@ -38,7 +38,7 @@ struct EmbedErrorTests {
             (
                 [
                     "1_a.sql": Data("SELECT 1;".utf8), "2025/2_b.sql": Data("SELECT 1;".utf8),
-                    "2025/a.sql": Data(),
+                    "2025/a.sql": Data(), "2025/03/3DPoint.swift": Data(),
                 ],
                 """
                 2025/2_b.sql:1:1: error: is in a subfolder, so it would never run. Move it into the folder Migrations \
