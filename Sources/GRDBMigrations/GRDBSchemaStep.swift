@@ -74,6 +74,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         let before = try applied()
         let progress = context.progress
         try makeBackup(by: context.to, Interrupter(observing: progress))
+        // Also of what is committed before a failure. An observer cannot undo it any more.
+        defer { try? notifyObservers() }
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
             try GRDBStop(progress).watch(database) {
                 try waitingForOthers { try migrate(from: before, progress) }
@@ -81,7 +83,6 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         }
         let after = try applied()
         try markCompatible(after)
-        try notifyObservers()
         return SchemaStep(
             work: context.work,
             schemaVersions: migrator.migrations.filter { after.contains($0) && !before.contains($0) },
