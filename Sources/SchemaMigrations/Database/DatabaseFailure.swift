@@ -52,7 +52,8 @@ extension DatabaseError: SystemError {
         return switch resultCode {
         // How SQLite reports that the system refuses a protected file.
         case .SQLITE_AUTH where isDeviceLockable, .SQLITE_PERM where isDeviceLockable: .deviceLocked
-        // Of one that is open; where the disk cannot read it, the code is SQLITE_CORRUPT.
+        // Of one that is open. Where the disk cannot read it, the code is SQLITE_CORRUPT; a disk that cannot write is
+        // taken for a locked device.
         case .SQLITE_IOERR
         where isDeviceLockable
             && [.SQLITE_IOERR_READ, .SQLITE_IOERR_WRITE].contains(extendedResultCode):
@@ -70,7 +71,12 @@ extension DatabaseError: SystemError {
 
     package var ownRemedy: String? {
         if isAboutClosedConnection { return "Keep it open until the manager has returned, and launch again." }
-        if isAboutMovedFile { return "Close it, and open it at its path again." }
+        if isAboutMovedFile {
+            return """
+                If the file was moved, replaced or removed, close the database, and open it at its path again. If not, make \
+                its folder readable.
+                """
+        }
         return saysThatDatabaseIsDamaged
             ? "Save its rows with DatabaseFile.salvage(into:), or restore a backup." : nil
     }
@@ -94,7 +100,7 @@ extension DatabaseError: SystemError {
                 "the database has been closed"
             } else if isAboutMovedFile {
                 // SQLite's own message is that of a file without permission.
-                "the file was moved, replaced or removed while the database was open"
+                "the file of the open database is no longer found at its path"
             } else if let message = messageWithoutRow, message != "not an error" {
                 message
             } else {
@@ -188,7 +194,7 @@ extension DatabaseError {
         resultCode == .SQLITE_MISUSE && (message == "out of memory" || message == "Connection is closed")
     }
 
-    /// True if the connection's file no longer has the name by which it was opened.
+    /// True if SQLite no longer finds the connection's file by the name by which it was opened.
     private var isAboutMovedFile: Bool { extendedResultCode == .SQLITE_READONLY_DBMOVED }
 
     /// True if GRDB has refused the statement because the database is suspended.

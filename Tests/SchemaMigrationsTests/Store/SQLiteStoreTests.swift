@@ -398,8 +398,9 @@ struct SQLiteStoreTests {
         #expect(error.code == .unwritable)
         #expect(
             error.description == """
-                records.sqlite: cannot be written: the file was moved, replaced or removed while the database was open \
-                (SQLite 1032). Close it, and open it at its path again.
+                records.sqlite: cannot be written: the file of the open database is no longer found at its path (SQLite \
+                1032). If the file was moved, replaced or removed, close the database, and open it at its path again. If \
+                not, make its folder readable.
                 """)
     }
 
