@@ -66,7 +66,7 @@ extension DatabaseFile {
 
     /// Undoes what an attempt has begun that died before the new database had its name.
     ///
-    /// Opening does so, too, where the file has two names: without its journals, it would lack what was committed last.
+    /// Opening does so, too: without its journals, the file would lack what was committed last.
     func putJournalsBack(at place: URL) throws {
         for aside in damagedFiles(of: place) where aside.isSameFile(as: place) {
             var isDone = true

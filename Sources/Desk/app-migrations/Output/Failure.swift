@@ -37,7 +37,9 @@ struct Failure: Error {
             self.init("Cancelled", remedy: "What was committed before stays; nothing is half-done.")
         case let error as POSIXError:
             self.init(
-                error.reason, remedy: "Check that the file or folder exists, and can be read and written.")
+                error.reason,
+                remedy: error.obstacle?.remedy
+                    ?? "Check that the file or folder exists, and can be read and written.")
         case let error as CocoaError:
             self.init(
                 error.cause,
