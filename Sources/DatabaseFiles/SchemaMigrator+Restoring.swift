@@ -70,7 +70,8 @@ extension SchemaMigrator {
         else { return copy }
         let path = copy.path + "-resized"
         try copy.inDatabase {
-            try $0.execute(sql: "PRAGMA main.journal_mode = DELETE; PRAGMA main.page_size = \(size)")
+            try $0.leaveWAL()
+            try $0.execute(sql: "PRAGMA main.page_size = \(size)")
             try $0.execute(sql: "VACUUM main INTO ?", arguments: [path])
         }
         try copy.close()

@@ -1,4 +1,3 @@
-import CMigrationSQLite
 import Foundation
 import GRDB
 import SchemaMigrations
@@ -48,11 +47,8 @@ final class SoleConnection {
             defer { db.rollbackIfOpen() }
             try interrupter.allowInterrupts(of: db) {
                 wasWAL = try wasWAL || journalMode(db) == "wal"
-                // An app or a system may keep the log, and as long as it is there, SQLite writes into it, whatever the
-                // mode says.
-                app_migrations_keep_log(db.sqliteConnection, 0)
-                // Leaves WAL mode only for the last connection (pragma.html, journal_mode).
-                try db.execute(sql: "PRAGMA main.locking_mode = NORMAL; PRAGMA main.journal_mode = DELETE")
+                try db.execute(sql: "PRAGMA main.locking_mode = NORMAL")
+                try db.leaveWAL()
                 try checkJournal(db)
                 if let destination {
                     try db.withDurableCommits(waitingUpTo: .zero) {

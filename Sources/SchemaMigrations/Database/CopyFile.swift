@@ -1,5 +1,4 @@
 import AppMigrations
-import CMigrationSQLite
 package import Foundation
 package import GRDB
 import MigrationDiagnostics
@@ -63,12 +62,8 @@ extension CopyFile {
     {
         try create(at: url, like: original)
         let copy = try DatabaseQueue(path: url.path, configuration: configuration.forCopying())
-        // The app's configuration may ask for WAL mode, in which the copy could not take over the size of pages, and
-        // which SQLite does not leave as long as the log is there.
-        try copy.inDatabase { db in
-            app_migrations_keep_log(db.sqliteConnection, 0)
-            try db.execute(sql: "PRAGMA main.journal_mode = DELETE")
-        }
+        // The app's configuration may ask for WAL mode, in which the copy could not take over the size of pages.
+        try copy.inDatabase { try $0.leaveWAL() }
         return copy
     }
 }

@@ -86,6 +86,14 @@ extension Database {
         return path.isEmpty ? nil : URL(fileURLWithPath: path)
     }
 
+    /// Leaves WAL mode, if this is the last connection (pragma.html, journal_mode).
+    ///
+    /// An app or a system may keep the log, and as long as it is there, SQLite writes into it, whatever the mode says.
+    package func leaveWAL() throws {
+        app_migrations_keep_log(sqliteConnection, 0)
+        try execute(sql: "PRAGMA main.journal_mode = DELETE")
+    }
+
     /// Sets the time that SQLite waits by itself for another connection.
     package func setBusyTimeout(milliseconds: Int32) {
         app_migrations_busy_timeout(sqliteConnection, milliseconds)
