@@ -24,11 +24,8 @@ extension SchemaMigrator {
                 copy = try Self.givingPageSize(of: db, to: copy)
                 try copy.inDatabase { copy in
                     try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
-                    // Observers act on a commit, and a copy ends without one. An empty transaction needs no lock.
-                    try db.inTransaction(.deferred) {
-                        try db.notifyObservers(of: .anything)
-                        return .commit
-                    }
+                    // A copy ends without a commit.
+                    try db.notifyObserversOfCommitted()
                 }
                 try copy.close()
             }

@@ -120,13 +120,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// Lets the app's observers see new columns, of which neither SQLite nor GRDB tells them.
     private func notifyObservers() throws {
         try waitWhileBusy(upTo: busyTimeout) {
-            try database.unsafeReentrantWrite { db in
-                // They act on a commit. An empty transaction needs no lock for it.
-                try db.inTransaction(.deferred) {
-                    try db.notifyObservers(of: .anything)
-                    return .commit
-                }
-            }
+            try database.unsafeReentrantWrite { try $0.notifyObserversOfCommitted() }
         }
     }
 

@@ -164,6 +164,15 @@ extension Database {
         }
     }
 
+    /// Notifies the app's observers of changes that are committed already.
+    package func notifyObserversOfCommitted() throws {
+        // They act on a commit. An empty transaction needs no lock for it.
+        try inTransaction(.deferred) {
+            try notifyObservers(of: .anything)
+            return .commit
+        }
+    }
+
     /// Notifies the observers of each table that the connection can read.
     ///
     /// GRDB's region of the full database fails if one table has a quote in its name, or needs a module or a
