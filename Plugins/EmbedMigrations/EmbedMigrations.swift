@@ -20,7 +20,7 @@ struct EmbedMigrations: BuildToolPlugin {
         let files = names.sorted().map { folder.appending(path: $0) }.filter(isVersioned)
         // Has the tool leave the SQL unchecked.
         let uncheckedSQL = folder.appending(path: ".unchecked-sql")
-        // No name that a file of the app has: a module has none twice.
+        // Swift refuses two files of one name in a module, and apps have a Migrations.swift.
         let generated = output.appending(path: "EmbeddedMigrations.swift")
         return .buildCommand(
             displayName: "Embedding \(files.count) files of migrations", executable: tool,

@@ -35,7 +35,7 @@ package struct EmbeddedMigrations {
             return diagnostic
         }
         for file in files where isNested(file) {
-            guard !MigrationFileSet(names: [file.lastPathComponent], .sqlAndSwift).entries.isEmpty else {
+            guard let kind = (try? MigrationFileName(file.lastPathComponent))?.kind, kind != .down else {
                 continue
             }
             problems.append(
