@@ -3,7 +3,7 @@ import SchemaMigrations
 
 /// The trials over rows of one kind.
 struct RowTrials {
-    /// What to try.
+    /// The losses to look for.
     enum Subject {
         case rows, rowsAndValues
         /// The value of each row by itself, as where only a few rows lose theirs.

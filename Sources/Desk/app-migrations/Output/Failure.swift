@@ -36,18 +36,15 @@ struct Failure: Error {
         case is CancellationError:
             self.init("Cancelled", remedy: "What was committed before stays; nothing is half-done.")
         case let error as POSIXError:
-            self.init(
-                error.reason,
-                remedy: error.obstacle?.remedy
-                    ?? "Check that the file or folder exists, and can be read and written.")
+            self.init(error.reason, remedy: error.obstacle?.remedy ?? Self.remedyForFiles)
         case let error as CocoaError:
-            self.init(
-                error.cause,
-                remedy: "Check that the file or folder exists, and can be read and written.")
+            self.init(error.cause, remedy: Self.remedyForFiles)
         default:
             return nil
         }
     }
+
+    private static let remedyForFiles = "Check that the file or folder exists, and can be read and written."
 
     /// Prints the error as a JSON object to standard error.
     func printJSON() {
