@@ -26,7 +26,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     /// The default timeout, since GRDB's migrator has no such option.
     var busyTimeout: Duration { .defaultBusyTimeout }
 
-    func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
+    func readPending(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
         let history = try GRDBHistory(db)
         let applied = history.applied
         let unknown = try history.newer(than: migrator, ignoring: removed)

@@ -64,7 +64,7 @@ extension MigrationManager {
         try registration.check()
         let input = runInput(try request(through: nil, retrying: nil), progress, waitingFor: patience)
         var answer = memory.answer
-        return try input.plan(input.look(), &answer, caller(), orNote: note)
+        return try input.plan(input.readStates(), &answer, caller(), orNote: note)
     }
 
     /// Asks the condition of a closure whether it is needed again.

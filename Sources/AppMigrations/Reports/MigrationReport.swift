@@ -19,10 +19,10 @@ public struct MigrationReport: Sendable, Equatable {
     public let isFirstLaunchOfVersion: Bool
 
     /// The steps that ran, in order; schema steps are in ``schemaSteps``.
-    public var completed: [MigrationWork] { tally.completed }
+    public var completed: [MigrationWork] { workDone.completed }
 
     /// The schema steps that ran, in order.
-    public var schemaSteps: [SchemaStep] { tally.schemaSteps }
+    public var schemaSteps: [SchemaStep] { workDone.schemaSteps }
 
     /// The databases that have had migrations which this version of the app does not know, and which it can use anyway.
     public let newerDatabases: [NewerDatabase]
@@ -37,5 +37,5 @@ public struct MigrationReport: Sendable, Equatable {
     public let deferred: [PendingWork]
 
     /// The work that the launch has done.
-    let tally: Tally
+    let workDone: CompletedWork
 }

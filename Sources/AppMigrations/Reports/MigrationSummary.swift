@@ -47,7 +47,7 @@ extension MigrationReport {
             returnedFromDowngrade: returnedFromDowngrade, steps: completed.count,
             schemaMigrations: schemaSteps.reduce(0) { $0 + $1.schemaVersions.count },
             warnings: schemaSteps.reduce(0) { $0 + $1.warnings.count }, deferred: deferred.count,
-            milliseconds: Int64(tally.duration / .milliseconds(1)),
+            milliseconds: Int64(workDone.duration / .milliseconds(1)),
             databaseSize: schemaSteps.compactMap(\.databaseSize).max()?.nextPowerOfTwo)
     }
 }

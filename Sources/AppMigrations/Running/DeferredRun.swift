@@ -10,8 +10,8 @@ extension RunInput {
     {
         var answer = memory.answer
         func plan() throws -> DeferredPlan {
-            let looks = registration.look(waitingUpTo: DeferredRun.shortPatience, following: formers)
-            return try deferredPlan(looks, &answer, caller)
+            let results = registration.readStates(waitingUpTo: DeferredRun.shortPatience, following: formers)
+            return try deferredPlan(results, &answer, caller)
         }
 
         let found = try plan()
@@ -37,13 +37,13 @@ extension RunInput {
 
     /// Plans a deferred run over the databases that can be read; only the store has to be one of them.
     private func deferredPlan(
-        _ looks: [Result<PlaceState, any Error>], _ answer: inout AdoptionAnswer?, _ caller: Caller
+        _ results: [Result<PlaceState, any Error>], _ answer: inout AdoptionAnswer?, _ caller: Caller
     ) throws -> DeferredPlan {
         guard role == .migrates else { throw MigrationError.neverWrites(manager) }
         var (states, due, unreadable): ([PlaceState], [PlaceSteps], [DeferredPlan.Unreadable]) = ([], [], [])
-        for (steps, look) in zip(registration.due, looks) {
+        for (steps, result) in zip(registration.due, results) {
             do {
-                states.append(try look.get())
+                states.append(try result.get())
                 due.append(steps)
             } catch {
                 if states.isEmpty { throw error }

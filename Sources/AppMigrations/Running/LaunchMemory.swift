@@ -10,5 +10,5 @@ struct LaunchMemory {
     var deferred = 0
 
     /// The work that the launch has done so far.
-    var tally: Tally { begun?.tally ?? Tally() }
+    var workDone: CompletedWork { begun?.workDone ?? CompletedWork() }
 }

@@ -4,10 +4,10 @@ extension RunInput {
     /// Launches: does everything that is pending, and writes that the launch is complete.
     func launch(_ caller: Caller) throws -> MigrationReport {
         var answer = memory.answer
-        let found = try plan(look(), &answer, caller)
+        let found = try plan(readStates(), &answer, caller)
         if try isSettled(found) {
             caller.tell(.launchRecognized(found.places[0].launch))
-            return MigrationReport(found, memory.tally)
+            return MigrationReport(found, memory.workDone)
         }
 
         // Before the lock: a launch that is refused has found no deaths.
@@ -18,22 +18,22 @@ extension RunInput {
         defer { lock.release() }
         try lock.findDeaths { try registration.findDeaths(waitingUpTo: patience) }
         // Another process may have done it all while this one waited.
-        let first = try plan(look(), &answer, caller)
+        let first = try plan(readStates(), &answer, caller)
         caller.tell(.launchRecognized(first.places[0].launch))
-        var run = LaunchRun(self, first, caller, memory.tally)
+        var run = LaunchRun(self, first, caller, memory.workDone)
         run.showProgress(after: memory.weight)
         while try run.runUntilPlanMayChange() {
             // A closure may have brought another file to the place of a database, for instance.
             do {
                 // A closure that has returned must not count as running while a database is slow or busy.
                 try run.journal.save()
-                let states = try look()
+                let states = try readStates()
                 let next = try plan(run.journal.states(after: states), &answer, caller, before: run.next)
                 if let error = run.stillNeeded(in: next) { throw error }
                 guard run.works(of: next) != run.worksLeft || run.journal.hasLostRecord(among: states) else {
                     continue
                 }
-                run = LaunchRun(try plan(look(), &answer, caller, before: run.next), continuing: run)
+                run = LaunchRun(try plan(readStates(), &answer, caller, before: run.next), continuing: run)
             } catch {
                 // What has run is written down, whatever is found.
                 throw run.stop(with: error)
@@ -41,7 +41,7 @@ extension RunInput {
             run.showProgress(after: progress.completedUnitCount)
         }
         try run.complete()
-        return MigrationReport(first, run.tally, run)
+        return MigrationReport(first, run.workDone, run)
     }
 
     /// Returns true if there is nothing to do.
@@ -66,14 +66,14 @@ final class LaunchRun: Run {
     /// The work that has gone on where an earlier launch had stopped, and so has not looked at what was done before.
     private var continued: Set<MigrationWork> = []
     private var index = 0
-    /// The index of the step before which the plan was looked at last.
-    private var looked: Int?
+    /// The index of the step before which the launch planned last.
+    private var lastPlanned: Int?
 
     /// The step that comes next.
     var next: LaunchPlan.PendingStep? { index < plan.pending.count ? plan.pending[index] : nil }
 
     convenience init(_ plan: LaunchPlan, continuing run: LaunchRun) {
-        self.init(run.input, plan, run.caller, run.tally)
+        self.init(run.input, plan, run.caller, run.workDone)
         (ran, continued) = (run.ran, run.continued)
     }
 
@@ -111,20 +111,20 @@ final class LaunchRun: Run {
             if pending.step.isDeferred { try journal.save() }
             try perform(StepRun(pending, number: index, of: count, in: self))
             if mayChangePlan(pending) {
-                looked = index
+                lastPlanned = index
                 return true
             }
         }
         // At the end, conditions are asked, whatever has run.
-        defer { looked = index }
-        return index > 0 && looked != index && input.registration.hasConditions
+        defer { lastPlanned = index }
+        return index > 0 && lastPlanned != index && input.registration.hasConditions
     }
 
     /// Returns true if deferred steps that are done may be needed again, because their deadline has come in the step's place, or a step
     /// of its version is finishing them, or if the step itself may be needed no longer, because another one has run.
     private func asksBefore(_ pending: LaunchPlan.PendingStep) -> Bool {
-        defer { looked = index }
-        guard looked != index, input.registration.hasConditions else { return false }
+        defer { lastPlanned = index }
+        guard lastPlanned != index, input.registration.hasConditions else { return false }
         let isDeadline = input.registration.deadlines.values.contains { deadline in
             deadline <= pending.step.version
                 && !plan.pending[..<index].contains {

@@ -2,7 +2,7 @@ extension MigrationReport {
     /// - Parameters:
     ///   - plan: the plan with which the launch has begun.
     ///   - run: what it has run last, whose plan may be another one.
-    init(_ plan: LaunchPlan, _ tally: Tally, _ run: Run? = nil) {
+    init(_ plan: LaunchPlan, _ workDone: CompletedWork, _ run: Run? = nil) {
         let last = run?.plan ?? plan
         version = plan.request.current
         launch = plan.places[0].launch
@@ -11,13 +11,13 @@ extension MigrationReport {
         newerDatabases = last.newerDatabases
         databasesOfOtherStores = plan.databasesOfOtherStores
         deferred = last.pendingDeferred(after: run)
-        self.tally = tally
+        self.workDone = workDone
     }
 }
 
 extension DeferredReport {
     init(_ plan: DeferredPlan, _ run: DeferredRun? = nil) {
-        completed = run?.tally.completed ?? []
+        completed = run?.workDone.completed ?? []
         settled = run?.ended.count ?? 0
         let unreadable = plan.unreadable.flatMap { database in
             database.steps.closures.filter(\.isDeferred).map {

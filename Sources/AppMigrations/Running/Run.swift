@@ -12,7 +12,7 @@ class Run {
     let caller: Caller
     var journal: Journal
     /// The work that the run has done.
-    private(set) var tally: Tally
+    private(set) var workDone: CompletedWork
     /// The steps that are no longer pending, whoever has done them.
     private(set) var ended: Set<LaunchPlan.StepKey> = []
     /// The places where a process may have died in a deferred step, which could not be written down.
@@ -20,11 +20,12 @@ class Run {
     /// How far steps with batches are.
     private(set) var positions: [MigrationWork: StepPosition] = [:]
 
-    init(_ input: RunInput, _ plan: LaunchPlan, _ caller: Caller, _ tally: Tally = Tally()) {
+    init(_ input: RunInput, _ plan: LaunchPlan, _ caller: Caller, _ workDone: CompletedWork = CompletedWork())
+    {
         self.input = input
         self.plan = plan
         self.caller = caller
-        self.tally = tally
+        self.workDone = workDone
         journal = Journal(plan, timeout: input.patience)
     }
 
@@ -110,12 +111,12 @@ extension Run {
 
     /// Notes that this run has done a step.
     func noteDone(_ pending: LaunchPlan.PendingStep, in duration: Duration) {
-        if pending.step.id.isStep { tally.completed.append(plan.work(of: pending)) }
-        tally.duration += duration
+        if pending.step.id.isStep { workDone.completed.append(plan.work(of: pending)) }
+        workDone.duration += duration
         noteEnded(pending)
     }
 
-    func note(_ schemaStep: SchemaStep) { tally.schemaSteps.append(schemaStep) }
+    func note(_ schemaStep: SchemaStep) { workDone.schemaSteps.append(schemaStep) }
 
     func note(_ position: StepPosition, of pending: LaunchPlan.PendingStep) {
         positions[plan.work(of: pending)] = position

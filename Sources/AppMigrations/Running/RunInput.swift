@@ -37,7 +37,9 @@ final class RunInput: Sendable {
     func checkStopped() throws { if let reasonToStop { throw reasonToStop } }
 
     /// Reads every place.
-    func look() throws -> [PlaceState] { try registration.look(following: formers).map { try $0.get() } }
+    func readStates() throws -> [PlaceState] {
+        try registration.readStates(following: formers).map { try $0.get() }
+    }
 
     /// Plans a launch of places as they are, or as they will be.
     ///

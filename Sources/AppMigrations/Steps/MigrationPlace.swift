@@ -23,7 +23,7 @@ package protocol MigrationPlace: Sendable {
     ///   - schemaSteps: the schema steps of this place that are due, in order.
     ///   - limit: the longest time to wait for others; nil for the place's own.
     /// - Throws: ``MigrationError``; with the code `newerThanThisProcess` when a newer app has been here.
-    func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
+    func readState(of manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
         -> PlaceState
 
     /// Throws if the caller is inside a transaction of the app's here, which does not see what a run writes.
@@ -51,7 +51,9 @@ package struct StorePlace: MigrationPlace {
     package var name: String { store.name }
     package var path: String { store.name }
 
-    package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
+    package func readState(
+        of manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?
+    ) throws
         -> PlaceState
     {
         try StoreAccess.read.of(name) {

@@ -98,13 +98,13 @@ struct Registration: Sendable {
     /// - Parameters:
     ///   - limit: the longest time to wait for others in a place; nil for the place's own.
     ///   - formers: the managers whose steps have come to this one, according to its `adopting`.
-    func look(
+    func readStates(
         waitingUpTo limit: Duration? = nil, following formers: [FormerManager] = []
     ) -> [Result<PlaceState, any Error>] {
         due.map { steps in
             Result {
-                let state = try steps.place.look(
-                    manager: manager, schemaSteps: schemaSteps(steps.schemaSteps), waitingUpTo: limit)
+                let state = try steps.place.readState(
+                    of: manager, schemaSteps: schemaSteps(steps.schemaSteps), waitingUpTo: limit)
                 guard !formers.isEmpty, state.record == nil else { return state }
                 return state.following(try formers.map(steps.store.formerRecord))
             }
@@ -232,11 +232,11 @@ struct Registration: Sendable {
         _ states: [PlaceState], in places: [PlaceSteps], where isAsked: (MigrationStep, Int) -> Bool,
         asking ask: (MigrationStep) throws -> Bool, orNote note: (MigrationError) throws -> Bool
     ) throws -> [PlaceState] {
-        let looks = zip(places, states)
+        let all = zip(places, states)
         return try places.indices.map { index in
             let (place, state) = (places[index], states[index])
             let needed = try place.closures.filter { step in
-                guard isAsked(step, index), place.canAsk(step, state, at: current, among: looks)
+                guard isAsked(step, index), place.canAsk(step, state, at: current, among: all)
                 else { return false }
                 do {
                     return try ask(step)

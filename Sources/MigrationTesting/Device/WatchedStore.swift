@@ -17,11 +17,13 @@ package struct WatchedStore: MigrationPlace, RecordStorage {
 
     private var place: any MigrationPlace { StorePlace.of(base) }
 
-    package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
+    package func readState(
+        of manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?
+    ) throws
         -> PlaceState
     {
         try process.checkAlive()
-        return try place.look(manager: manager, schemaSteps: schemaSteps, waitingUpTo: limit)
+        return try place.readState(of: manager, schemaSteps: schemaSteps, waitingUpTo: limit)
     }
 
     package func syncFiles() throws { try base.syncFiles() }

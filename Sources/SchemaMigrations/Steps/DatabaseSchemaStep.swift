@@ -8,7 +8,7 @@ package protocol DatabaseSchemaStep: SchemaStepWork {
     var busyTimeout: Duration { get }
 
     /// Returns what the schema step would do to the database, and the unknown migrations that it would leave there.
-    func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String])
+    func readPending(_ db: Database) throws -> (pending: PendingSchema, newer: [String])
 
     /// Returns the latest version of the app that has applied migrations of the schema step, without the first ones; zero if none
     /// has, and nil if it is unknown.
@@ -32,7 +32,7 @@ final class SQLSchemaStep: DatabaseSchemaStep {
 
     var busyTimeout: Duration { migrator.options.busyTimeout }
 
-    func look(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
+    func readPending(_ db: Database) throws -> (pending: PendingSchema, newer: [String]) {
         let plan = try migrator.plan(for: db, upTo: target)
         return (
             PendingSchema(

@@ -18,7 +18,9 @@ extension SQLiteStore: MigrationPlace {
         }
     }
 
-    package func look(manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
+    package func readState(
+        of manager: String, schemaSteps: [any SchemaStepWork], waitingUpTo limit: Duration?
+    ) throws
         -> PlaceState
     {
         if schemaSteps.isEmpty {
@@ -34,7 +36,7 @@ extension SQLiteStore: MigrationPlace {
         do {
             return try MigrationError.mapErrors {
                 try database.readSnapshot(waitingUpTo: limit) { db in
-                    let found = try look(at: schemaSteps, db)
+                    let found = try readPending(of: schemaSteps, db)
                     return try PlaceState(
                         of: manager, in: state(of: manager, db), evidence: evidence(schemaSteps, db),
                         history: Self.history(of: manager, db), pending: found.pending, newer: found.newer)
@@ -49,15 +51,15 @@ extension SQLiteStore: MigrationPlace {
     }
 
     /// Returns what each schema step still has to do, and the unknown migrations that stay.
-    private func look(
-        at schemaSteps: [any SchemaStepWork], _ db: Database
+    private func readPending(
+        of schemaSteps: [any SchemaStepWork], _ db: Database
     ) throws -> (pending: [PendingSchema], newer: [String]) {
         var covered: Set<String> = []
         var newer: [String] = []
         var (isWritten, applied, coveredBefore) = (false, 0, 0)
         let pending = try schemaSteps.map { schemaStep in
             guard let schemaStep = schemaStep as? any DatabaseSchemaStep else { return PendingSchema() }
-            let found = try schemaStep.look(db)
+            let found = try schemaStep.readPending(db)
             newer = found.newer
             func isLeft(_ version: String) -> Bool { covered.insert(version).inserted }
             defer { isWritten = isWritten || found.pending.writesLedger }

@@ -64,7 +64,8 @@ final class OpenMemoryDatabase: OpenWorldDatabase, MigrationPlace, RecordStorage
     var path: String { name }
     var store: any RecordStorage { self }
 
-    func look(manager: String, schemaSteps moves: [any SchemaStepWork], waitingUpTo limit: Duration?) throws
+    func readState(of manager: String, schemaSteps moves: [any SchemaStepWork], waitingUpTo limit: Duration?)
+        throws
         -> PlaceState
     {
         try checkReadable()

@@ -1,5 +1,5 @@
 /// The work that a launch has done, for its report.
-struct Tally: Sendable, Equatable {
+struct CompletedWork: Sendable, Equatable {
     /// How long the work took that is complete.
     var duration: Duration = .zero
     var completed: [MigrationWork] = []
