@@ -91,10 +91,7 @@ extension Configuration {
 
 extension DatabaseWriter {
     /// The database's file; nil for a database in memory.
-    var file: URL? {
-        path.isEmpty || path.hasPrefix(":memory:") || path.hasPrefix("file:")
-            ? nil : URL(fileURLWithPath: path).resolvingSymlinksInPath()
-    }
+    var file: URL? { path.databasePath.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() } }
 
     /// The size of the database's file and of its write-ahead log, in bytes; nil for a database in memory.
     package var fileSize: Int64? {
@@ -104,6 +101,19 @@ extension DatabaseWriter {
 
     /// The database's name in messages.
     package var displayName: String { file.databaseName }
+}
+
+extension String {
+    /// The path of the file that SQLite opens by this name, a path or a URI (uri.html); nil for a database in memory.
+    package var databasePath: String? {
+        var path = self
+        if hasPrefix("file:") {
+            guard let uri = URLComponents(string: self) else { return nil }
+            let query = uri.query ?? ""
+            path = query.contains("mode=memory") || query.contains("vfs=memdb") ? "" : uri.path
+        }
+        return path.isEmpty || path.hasPrefix(":memory:") ? nil : path
+    }
 }
 
 extension URL? {

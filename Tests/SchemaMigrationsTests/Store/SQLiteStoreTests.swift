@@ -338,6 +338,34 @@ struct SQLiteStoreTests {
         #expect(FileManager.default.fileExists(atPath: path + ".A%2f1.lock"))
     }
 
+    @Test("is one place for connections by path and by URI, and locks one against the other")
+    func uri() throws {
+        let path = folder.path("my records.sqlite")
+        let uri = URL(fileURLWithPath: path).absoluteString
+        #expect(uri.databasePath == path)
+        // Other builds of SQLite take it for a path.
+        guard try queue.strings("PRAGMA compile_options").contains(where: { $0.hasPrefix("USE_URI") }) else {
+            return
+        }
+        let stores = try [path, uri, uri].map { try SQLiteStore(DatabaseQueue(path: $0)) }
+        #expect(stores[1].id == stores[0].id)
+        #expect(stores[1].name == "my records.sqlite")
+        guard case .acquired(_, let release) = try stores[1].lock("A") else {
+            Issue.record("The lock is free.")
+            return
+        }
+        #expect(holder(try stores[0].lock("A")) == "this process")
+        #expect(holder(try stores[2].lock("A")) == "this process")
+        release()
+    }
+
+    @Test(
+        "is in memory where a URI says so",
+        arguments: ["file::memory:", "file::memory:?cache=shared", "file:a?mode=memory", "file:/b?vfs=memdb"])
+    func uriInMemory(uri: String) {
+        #expect(uri.databasePath == nil)
+    }
+
     @Test("lets whoever may write to the database take its lock", arguments: [0o600, 0o666])
     func lockPermissions(mode: Int) throws {
         let path = folder.path("records.sqlite")
