@@ -17,17 +17,26 @@ import SchemaMigrations
 extension DatabaseFile {
     var hasOldFile: Bool {
         let new = URL(fileURLWithPath: path)
-        return oldPaths.contains { old in
-            guard let place = DatabasePlace(old) else { return false }
+        return oldPlaces.contains { place in
             // Two names of one file: nothing has to be moved, unless a power cut has left both.
             return !place.url.isSameFile(as: new) || (try? place.url.status().st_nlink) ?? 1 > 1
+        }
+    }
+
+    /// The old places at which there is something.
+    ///
+    /// `URL.path()` writes `%20` for a space, and nothing is at such a path.
+    private var oldPlaces: [DatabasePlace] {
+        oldPaths.compactMap { path in
+            if let place = DatabasePlace(path) { return place }
+            return path.contains("%") ? path.removingPercentEncoding.flatMap(DatabasePlace.init) : nil
         }
     }
 
     /// The places at which there is something, without a second name of the same file.
     func places() -> [DatabasePlace] {
         var places: [DatabasePlace] = []
-        for place in ([path] + oldPaths).compactMap(DatabasePlace.init) {
+        for place in [DatabasePlace(path)].compactMap(\.self) + oldPlaces {
             if !places.contains(where: { $0.url.isSameFile(as: place.url) }) { places.append(place) }
         }
         return places
@@ -56,9 +65,8 @@ extension DatabaseFile {
 
     /// Removes the old names of a file that has two: the power failed while it was renamed, and both were kept.
     func removeSecondNames(of places: [DatabasePlace]) {
-        for path in oldPaths {
-            guard let place = DatabasePlace(path),
-                let same = places.first(where: { $0.url.isSameFile(as: place.url) }),
+        for place in oldPlaces {
+            guard let same = places.first(where: { $0.url.isSameFile(as: place.url) }),
                 same.url.path != place.url.path, (try? place.url.status().st_nlink) ?? 1 > 1
             else { continue }
             try? DurableFile(at: place.url).remove()

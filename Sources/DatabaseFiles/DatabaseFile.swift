@@ -96,8 +96,9 @@ public struct DatabaseFile: Sendable {
         configuration: Configuration? = nil, waitingFor limit: Duration = .seconds(10),
         onEvent: (@Sendable (Event) -> Void)? = nil
     ) {
-        self.path = path
-        self.oldPaths = oldPaths
+        // SQLite's to read if it has a query.
+        self.path = path.contains("?") ? path : path.databasePath ?? path
+        self.oldPaths = oldPaths.map { $0.databasePath ?? $0 }
         self.rule = rule
         self.damagedRule = damagedRule
         self.configuration = configuration ?? SQLiteFile.waiting

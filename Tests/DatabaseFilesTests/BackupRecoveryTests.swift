@@ -190,13 +190,15 @@ struct BackupRecoveryTests {
         #expect(try queue.integers("SELECT count(*) FROM note") == [40])
         try queue.close()
     }
-    @Test("are found after a move from a folder to which a link leads")
-    func behindLink() throws {
+    @Test(
+        "are found after a move from a folder to which a link leads, also by the path of a URL",
+        arguments: ["link", "my link"])
+    func behindLink(name: String) throws {
         try file.restore(fromBackup: try #require(try file.foundBackups(in: backups.url).first).path)
-        let link = notes.folder.path("link")
+        let link = notes.folder.path(name)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: notes.folder.url.path)
-        let moved = DatabaseFile(
-            path: notes.folder.path("moved.sqlite"), movedFrom: [link + "/app.sqlite"])
+        let old = URL(fileURLWithPath: link + "/app.sqlite").path(percentEncoded: true)
+        let moved = DatabaseFile(path: notes.folder.path("moved.sqlite"), movedFrom: [old])
         try moved.openQueue().close()
         #expect(try moved.foundBackups(in: backups.url).count == 1)
     }

@@ -72,6 +72,22 @@ struct MovedDatabaseTests {
         #expect(log.events.count == 1)
     }
 
+    @Test("comes along from and to a path that is written as in a URL")
+    func pathsOfURLs() throws {
+        try FileManager.default.createDirectory(
+            at: folder.file("old files"), withIntermediateDirectories: true)
+        let url = folder.file("old files/app.sqlite")
+        for path in [url.path(percentEncoded: true), url.absoluteString] {
+            try makeOld(at: url.path)
+            #expect(path.hasSuffix("/old%20files/app.sqlite"))
+            let to = folder.file("new/\(log.events.count).sqlite")
+            let file = DatabaseFile(path: to.absoluteString, movedFrom: [path], onEvent: log.note)
+            #expect(try notes(file.openQueue()) == 3)
+            #expect(log.events.last == .moved(from: url.path, to: to.path, isCopy: false))
+        }
+        #expect(try names("old files") == [])
+    }
+
     @Test("comes along with what is only in its write-ahead log, after a crash")
     func writeAheadLog() throws {
         let pool = try DatabasePool(path: old)
