@@ -1,6 +1,7 @@
 import AppMigrations
 public import Foundation
 import GRDB
+import MigrationDiagnostics
 import SchemaMigrations
 
 // The copies that the migrator has made, for an app whose database cannot be opened.
@@ -42,7 +43,8 @@ extension DatabaseFile {
     ///
     /// - Parameter backup: the path of one of the ``foundBackups(in:)``.
     /// - Returns: the damaged file.
-    /// - Throws: `MigrationError`, when the copy is damaged, or the database is in use. Nothing is changed then.
+    /// - Throws: `MigrationError`, when the copy is damaged, or holds neither a ledger nor a table, or the database is
+    ///   in use. Nothing is changed then.
     @discardableResult
     public func restore(fromBackup backup: String) throws -> URL {
         var aside: URL?
@@ -80,10 +82,17 @@ extension DatabaseFile {
             try copy.write { try MoveMark.writeIfMissing(movedTo: home, $0) }
         }
         try copy.inDatabase { db in
-            guard let problem = try IntegrityCheck(db, .full, limit: 1).problems.first else { return }
-            throw MigrationError(
-                .databaseFailed, "the copy is damaged: \(problem)",
-                remedy: "Restore another one. Nothing was changed.")
+            func refuse(_ problem: String) -> MigrationError {
+                MigrationError(
+                    .databaseFailed, at: .file(backup), problem,
+                    remedy: "Restore another copy. Nothing was changed.")
+            }
+            if let problem = try IntegrityCheck(db, .full, limit: 1).problems.first {
+                throw refuse("is damaged: \(problem)")
+            }
+            guard try Ledger.unlessForeign(db)?.exists == true || Ledger.hasOtherTables(db) else {
+                throw refuse("holds no table")
+            }
         }
         try protect(new, asIn: place.deletingLastPathComponent())
         try DurableFile(at: new).syncName()

@@ -82,6 +82,18 @@ struct BackupRecoveryTests {
         #expect(try notes.names() == ["app.sqlite"])
     }
 
+    @Test("cannot take its place without a table", arguments: ["", "PRAGMA user_version = 1"])
+    func empty(sql: String) throws {
+        let queue = try DatabaseQueue(path: backups.path("empty.backup"))
+        try queue.execute(sql)
+        try queue.close()
+        let error = try #require(throws: MigrationError.self) {
+            try file.restore(fromBackup: backups.path("empty.backup"))
+        }
+        #expect(error.message.hasSuffix("empty.backup: holds no table."))
+        #expect(try notes.names() == ["app.sqlite"])
+    }
+
     @Test("can take its place, and the damaged file stays")
     func restored() throws {
         let backup = try #require(try file.foundBackups(in: backups.url).first)
