@@ -67,7 +67,8 @@ extension MigrationManager {
                     remedy: "A schema step applies what the ledger lacks. Pass work of the kind `.step`.",
                     work: work)
             }
-            guard let index = registration.due.firstIndex(where: { $0.id == work.place }),
+            guard registration.work.contains(work),
+                let index = registration.due.firstIndex(where: { $0.id == work.place }),
                 let step = registration.due[index].closures.first(where: { $0.id == work.id })
             else {
                 throw MigrationError(

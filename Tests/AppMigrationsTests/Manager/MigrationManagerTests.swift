@@ -283,6 +283,27 @@ struct MigrationManagerTests {
         #expect(report.completed.versions == ["0.9", "1.0"])
     }
 
+    @Test(
+        "rerunning a step refuses that of another manager, and leaves the manager's own of the same version")
+    func rerunOther() throws {
+        func manager(_ name: String) throws -> MigrationManager {
+            let manager = try MigrationManager(
+                name: name, currentVersion: "1.0", adopting: Adoption { "0.9" }, store: store)
+            manager.register(["1.0"], log: log)
+            return manager
+        }
+        let photos = try manager("Photos")
+        try photos.migrate()
+        let other = try #require(try manager("Library").work.first)
+        let error = try #require(throws: MigrationError.self) { try photos.rerun(other) }
+        #expect(error.code == .misuse)
+        #expect(
+            error.description
+                == "Library: step 1.0 cannot be run again. Pass a step that is registered, as `work` returns them."
+        )
+        #expect(try photos.migrate().completed == [])
+    }
+
     @Test("once the record is removed, the manager is new")
     func forget() throws {
         try launch("1.0", store: store)
