@@ -122,6 +122,11 @@ public struct DatabaseFile: Sendable {
     }
 
     private func opening<Writer: DatabaseWriter>(_ open: (SQLiteFile) throws -> Writer) throws -> Writer {
+        guard !path.isEmpty else {
+            throw MigrationError(
+                .misuse, "The path of the database is empty, which SQLite takes for a temporary database",
+                remedy: "Pass the path of a file. For that of an app group, check the group's identifier.")
+        }
         var configuration = configuration
         // After the app has prepared a connection, which may be encrypted, and before GRDB sets up WAL mode.
         configuration.prepareDatabase { try $0.requireCurrentFile() }

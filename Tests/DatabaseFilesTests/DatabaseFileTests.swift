@@ -16,6 +16,18 @@ struct DatabaseFileTests {
         folder = try TemporaryFolder()
     }
 
+    @Test("has a path: SQLite would take none for a temporary database")
+    func emptyPath() throws {
+        for oldPaths in [[], [folder.path("app.sqlite")]] {
+            try Data().write(to: folder.file("app.sqlite"))
+            let error = try #require(throws: MigrationError.self) {
+                try DatabaseFile(path: "", movedFrom: oldPaths).openQueue()
+            }
+            #expect(error.code == .misuse)
+            #expect(try folder.fileNames == ["app.sqlite"])
+        }
+    }
+
     @Test("waits for a locked database to open, and times out")
     func opening() throws {
         let queue = try DatabaseFile(path: folder.path("app.sqlite")).openQueue()
