@@ -6,12 +6,14 @@ extension JSONStore {
     /// Settles which of two records the app goes on with; see ``MigrationStore/keep(_:settingAside:)``.
     static func keep(_ kept: URL, settingAside other: URL) throws {
         try StoreAccess.write.of(other.lastPathComponent, at: other.path) {
-            guard try DurableFile(at: kept).exists() else {
+            let file = DurableFile(at: kept)
+            let rival = DurableFile(at: other.resolvingSymlinksInPath())
+            guard try file.exists(), !file.isSame(as: rival) else {
                 throw MigrationError(
-                    .misuse, "\(kept.path) does not exist",
-                    remedy: "Pass the file to go on with first. Nothing was changed.")
+                    .misuse, "\(kept.path) does not exist, or is the file to set aside",
+                    remedy: "Pass the file to go on with first, and then the other one. Nothing was changed.")
             }
-            try DurableFile(at: other.resolvingSymlinksInPath()).setAside()
+            try rival.setAside()
         }
     }
 

@@ -51,7 +51,7 @@ public struct MigrationStore: Sendable {
     /// - Parameters:
     ///   - kept: the file to go on with.
     ///   - other: the other file, which stays where it is, under a dated name, with its history.
-    /// - Throws: ``MigrationError``, when there is no file to keep, or the other one cannot be renamed.
+    /// - Throws: ``MigrationError``, when both are one file, there is none to keep, or the other one cannot be renamed.
     public static func keep(_ kept: URL, settingAside other: URL) throws {
         try JSONStore.keep(kept, settingAside: other)
     }

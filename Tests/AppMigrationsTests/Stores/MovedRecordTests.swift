@@ -127,6 +127,20 @@ struct MovedRecordTests {
         #expect(try launch("2.0", moved()) == ["1.1", "2.0"])
     }
 
+    @Test("to go on with is not set aside, by whatever name")
+    func sameRecord() throws {
+        try launch("1.0", MigrationStore.jsonFile(at: new))
+        let link = folder.file("link.json")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: new)
+        for (kept, other) in [(new, new), (new, link), (link, new)] {
+            let error = try #require(throws: MigrationError.self) {
+                try MigrationStore.keep(kept, settingAside: other)
+            }
+            #expect(error.code == .misuse)
+        }
+        #expect(try launch("2.0", MigrationStore.jsonFile(at: new)) == ["1.1", "2.0"])
+    }
+
     @Test("that is set aside keeps its history, and no other one gets it", arguments: [false, true])
     func historyAside(keepsOld: Bool) throws {
         let (kept, other) = keepsOld ? (old, new) : (new, old)
