@@ -12,7 +12,8 @@ package struct BackupMaker {
     package var app: AppVersion?
 
     package init(folder: URL, keep: Int, app: AppVersion? = nil) {
-        (self.folder, self.keep, self.app) = (folder, keep, app)
+        // `URL(string: path)` makes a URL that Foundation cannot write to.
+        (self.folder, self.keep, self.app) = (URL(fileURLWithPath: folder.path), keep, app)
     }
 
     /// Copies the database while its connection keeps others from writing.

@@ -73,6 +73,17 @@ struct BackupTests {
         #expect(try copy.ledger() == [1])
     }
 
+    @Test("is made in a folder whose URL has no scheme")
+    func urlWithoutScheme() throws {
+        let queue = try folder.queue()
+        var schema = try migrator(2)
+        schema.options.backupFolder = try #require(URL(string: folder.path("copies")))
+        try schema.migrate(queue, upTo: 1)
+        let backup = try #require(try schema.migrate(queue).backup)
+        try schema.restore(backup, to: queue)
+        #expect(try queue.ledger() == [1])
+    }
+
     @Test("replaces the oldest ones of the same database only", arguments: [1, 2, 3])
     func kept(keep: Int) throws {
         let other = try folder.queue("app.sqlite-2")
