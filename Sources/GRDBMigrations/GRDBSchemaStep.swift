@@ -39,7 +39,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
                 "The database has had \(newer.joined(separator: ", ")), which GRDB's migrator does not know.",
                 remedy: """
                     If a newer version of the app has migrated it, update the app. If this version left migrations out, \
-                    pass their identifiers as ignoring: to the schema step. Nothing was changed.
+                    pass their identifiers as ignoring: to the schema step. If another migrator has applied them, register \
+                    them in this one: a database has one. Nothing was changed.
                     """)
         }
         return (

@@ -259,7 +259,7 @@ struct GRDBSchemaStepTests {
         #expect(
             text == """
                 Library: schema step 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
-                One database has one set: join the folders in one SchemaMigrator.
+                One database has one set: put all migrations into one migrator.
                 """)
     }
 
@@ -274,7 +274,8 @@ struct GRDBSchemaStepTests {
             error.description == """
                 Library: library.sqlite: The database has had v3, which GRDB's migrator does not know. If a newer version of \
                 the app has migrated it, update the app. If this version left migrations out, pass their identifiers as \
-                ignoring: to the schema step. Nothing was changed.
+                ignoring: to the schema step. If another migrator has applied them, register them in this one: a database has \
+                one. Nothing was changed.
                 """)
     }
 

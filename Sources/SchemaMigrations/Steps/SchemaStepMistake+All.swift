@@ -22,7 +22,7 @@ extension SchemaStepMistake {
             guard let step, step.set == set else {
                 note(
                     index, "brings \(database()) forward by another set of migrations",
-                    remedy: "One database has one set: join the folders in one SchemaMigrator.")
+                    remedy: "One database has one set: put all migrations into one migrator.")
                 continue
             }
             var position = set.count - 1

@@ -74,7 +74,7 @@ struct MoveRegistrationTests {
         #expect(
             text == """
                 Library: schema step 2.0 brings library.sqlite forward by another set of migrations (Migrations.swift:3). \
-                One database has one set: join the folders in one SchemaMigrator.
+                One database has one set: put all migrations into one migrator.
                 """)
     }
 
