@@ -171,6 +171,36 @@ struct GRDBAdoptionTests {
         #expect(try adopt(["v1", "draft", "v2"], by: adoption) == [30])
     }
 
+    @Test(
+        "lets people go back to GRDB's migrator if a step records its identifiers", arguments: [true, false])
+    func goingBack(isFresh: Bool) throws {
+        let app = try App()
+        let database = try app.open()
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") {
+            try $0.execute(sql: "CREATE TABLE a(cents); INSERT INTO a VALUES (1)")
+        }
+        if !isFresh { try migrator.migrate(database) }
+        migrator.registerMigration("v2") { try $0.execute(sql: "UPDATE a SET cents = cents * 100") }
+        let schema = try app.folder.migrator(
+            [
+                "10_a.sql": "CREATE TABLE a(cents); INSERT INTO a VALUES (1)",
+                "20_b.sql": "UPDATE a SET cents = cents * 100",
+            ], adopting: .grdbMigrations(means: ["v1": 10, "v2": 20]))
+        let manager = try app.manager("2.0", adopting: .databaseHasTables(database, means: "1.0"))
+        manager.whenMigratingToVersion(migrate: schema, in: database)
+        manager.whenMigratingToVersion("2.0", in: database, onFreshInstall: .run) { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS grdb_migrations(identifier TEXT NOT NULL PRIMARY KEY);
+                    INSERT OR IGNORE INTO grdb_migrations VALUES ('v1'), ('v2');
+                    """)
+        }
+        try manager.migrate()
+        try migrator.migrate(database)
+        #expect(try database.strings("SELECT cents FROM a") == ["100"])
+    }
+
     @Test("by user_version reads the number 0 of an app whose numbers began later")
     func zero() throws {
         try queue.execute("CREATE TABLE a(x)")
