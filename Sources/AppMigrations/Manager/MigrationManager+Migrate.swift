@@ -36,8 +36,9 @@ extension MigrationManager {
     /// ```
     ///
     /// Plain steps, the conditions of `again:` and `adopting:` run on the calling actor, which ``Adoption/fileExists(_:means:)`` and
-    /// its like keep waiting for a file. Everything else, above all input and output, runs elsewhere. Cancelling the task stops the run as cancelling ``progress`` does, and leaves
-    /// the manager usable.
+    /// its like keep waiting for a file. Everything else, above all input and output, runs elsewhere; so a step in a database and a
+    /// migration do not see the task-local values of the caller. Cancelling the task stops the run as cancelling ``progress`` does, and
+    /// leaves the manager usable.
     ///
     /// - Note: At the top level of a `main.swift`, Swift calls the synchronous form, even after `await`. Put the call into
     ///   an `async` function there.
