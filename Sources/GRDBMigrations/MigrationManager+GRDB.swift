@@ -16,7 +16,8 @@ extension MigrationManager {
     ///     an error. `.rollBack` is a mistake in the registration, because GRDB's migrator cannot undo. Migrations that were
     ///     applied before one that the migrator has do not count: they were left out since.
     ///   - compatible: the identifiers of migrations that builds without them can live with, such as one that adds a column which
-    ///     may be NULL. The database remembers them, and an older build goes on that finds no others.
+    ///     may be NULL. The database remembers them, and an older build goes on that finds no others. It applies its own that the
+    ///     database has not had; so name none that merges others, which it would apply again.
     ///   - removed: the identifiers of migrations that shipped, and that the migrator no longer has. One that others of its
     ///     release followed needs no name, unless you also register a migration before one that has shipped.
     ///   - deferred: the versions of deferred steps to run to their end before the schema step.
