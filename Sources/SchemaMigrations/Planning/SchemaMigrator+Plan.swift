@@ -65,7 +65,8 @@ extension SchemaMigrator {
         guard let version = try adopting?.version(db, for: self) else {
             throw MigrationError(
                 .undecided,
-                "The database has tables, but there is no `schema_migrations` table",
+                "The database has tables, but there is no `schema_migrations` table"
+                    + (adopting == nil ? "" : ", and `adopting` finds no version"),
                 remedy: """
                     Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. \
                     Nothing was changed.
