@@ -221,6 +221,9 @@ final class StepRun {
 
     /// Notes that the step has failed, and tells the app.
     func noteFailure(_ failure: WorkFailure) {
+        if step.kind == .deferredClosure, let saved = context?.checkpoints.position {
+            run.note(saved.withLock { $0 }, of: pending)
+        }
         run.journal.stop(pending, failure: failure.code)
         announce { .didFail($0, failure.cause) }
     }

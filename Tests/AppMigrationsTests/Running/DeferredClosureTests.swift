@@ -44,6 +44,7 @@ struct DeferredClosureTests {
         #expect(log.lines == [])
         let report = try await first.runDeferred()
         #expect(report.pending.map(\.work.version) == ["2.1"])
+        #expect(report.pending.map(\.done) == [2])
         #expect(report.failures.map(\.code) == [.postponed])
         #expect(try first.pendingDeferred().map(\.done) == [2])
         #expect(try await counting(to: 5).runDeferred().completed.versions == ["2.1"])
