@@ -93,6 +93,9 @@ public struct Adoption {
     /// run do not run again. Steps from that version on are this manager's own. Elsewhere it is like ``newApp``. Pass it for
     /// good: people update from any version. If a manager has several former names, join them with `any`.
     ///
+    /// Split it off in a version of which no step has shipped. In `2.0-beta.2`, the steps for 2.0 would run again for those
+    /// who have had them in `2.0-beta.1`.
+    ///
     /// ```swift
     /// let photos = try MigrationManager(
     ///     name: "Photos", adopting: .splitFrom("Library", before: "2.0"), store: store)
