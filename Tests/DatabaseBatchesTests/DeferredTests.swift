@@ -116,6 +116,7 @@ struct DeferredTests {
         #expect(pending.work.database == "library.sqlite")
         #expect(pending.done == 0)
         #expect(pending.total == 1000)
+        #expect(report.deferred == [pending])
         let run = try manager.runDeferred()
         #expect(run.completed.versions == ["2.1"])
         #expect(run.pending == [])

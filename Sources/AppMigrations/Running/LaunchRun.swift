@@ -276,6 +276,7 @@ final class LaunchRun: Run {
             // What comes before it may leave it other rows: it finds its own when its turn has come.
             if plan.deferred.first?.key != pending.key { position.cursor = nil }
             journal.prepare(pending, position)
+            note(position, of: pending)
         } catch {
             throw stop(
                 with: WorkFailure(
