@@ -346,6 +346,34 @@ struct SalvageTests {
         try saved.close()
     }
 
+    @Test("leaves out a chain of rows whose start is missing in a few looks at its table")
+    func chainOfOrphans() throws {
+        let looks = Locked(0)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.trace { event in
+                if "\(event)".contains("foreign_key_check") { looks.withLock { $0 += 1 } }
+            }
+        }
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            CREATE TABLE mark(id INTEGER PRIMARY KEY, previous INTEGER REFERENCES mark(id));
+            INSERT INTO mark VALUES (300, NULL), (301, 300);
+            PRAGMA foreign_keys = OFF;
+            WITH RECURSIVE number(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number LIMIT 200)
+            INSERT INTO mark SELECT n, n - 1 FROM number;
+            """)
+        try queue.close()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let file = DatabaseFile(path: path, configuration: configuration)
+        let report = try file.salvage(into: schema)
+        #expect(report.tables.first { $0.name == "mark" }?.orphaned == 200)
+        #expect(looks.withLock { $0 } < 20)
+        #expect(try DatabaseQueue(path: path).integers("SELECT id FROM mark") == [300, 301])
+    }
+
     @Test("keeps rows without a parent in an app that does not enforce foreign keys")
     func unenforcedKeys() throws {
         var configuration = Configuration()

@@ -13,57 +13,57 @@ enum Orphans {
         // Each round removes a row, or is the last one; after the first, only children of the removed can be orphans.
         repeat {
             var changed: Set<SQLName> = []
-            for (table, ids) in try find(db, of: parents, interrupter) {
-                for id in ids {
-                    try interrupter.check()
-                    try delete(id, from: table, db)
-                    guard db.changesCount > 0 else { continue }
-                    removed[table, default: 0] += db.changesCount
-                    changed.insert(table)
-                }
+            // SQLite looks for the next one when this one is gone: a chain goes in one round if rows follow their parents.
+            try forEach(db, of: parents, interrupter) { id, table in
+                try delete(id, from: table, db)
+                guard db.changesCount > 0 else { return }
+                removed[table, default: 0] += db.changesCount
+                changed.insert(table)
             }
             parents = changed
         } while parents?.isEmpty == false
         return removed
     }
 
-    enum Identity: Hashable {
+    enum Identity {
         case rowid(Int64)
         /// A table without row ids has only the number of the foreign key.
         case key(Int)
     }
 
-    /// Finds the orphans, by table.
+    /// Calls the body with each orphan.
     ///
     /// - Parameter parents: the tables whose children to look at; nil for all.
-    static func find(
-        _ db: Database, of parents: Set<SQLName>? = nil, _ interrupter: Interrupter
-    ) throws -> [SQLName: Set<Identity>] {
-        var found: [SQLName: Set<Identity>] = [:]
+    static func forEach(
+        _ db: Database, of parents: Set<SQLName>? = nil, _ interrupter: Interrupter,
+        _ body: (Identity, SQLName) throws -> Void
+    ) throws {
+        var seen: Set<SQLName> = []
         for key in try ForeignKey.fetchAll(db)
-        where found[key.child] == nil && parents?.contains(key.parent) ?? true {
-            try interrupter.check()
-            let rows: [Row]
+        where parents?.contains(key.parent) ?? true && seen.insert(key.child).inserted {
+            let check: Statement
             do {
-                rows = try Row.fetchAll(db, sql: "PRAGMA main.foreign_key_check(\(key.child.sql))")
+                check = try db.makeStatement(sql: "PRAGMA main.foreign_key_check(\(key.child.sql))")
             } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
                 // The key does not match its parent: no row can be right or wrong.
                 continue
             }
-            found[key.child] = Set(
-                rows.map { row in (row[1] as Int64?).map(Identity.rowid) ?? .key(row[3]) })
+            let rows = try Row.fetchCursor(check)
+            while let row = try rows.next() {
+                try interrupter.check()
+                try body((row[1] as Int64?).map(Identity.rowid) ?? .key(row[3]), key.child)
+            }
         }
-        return found
     }
 
     private static func delete(_ identity: Identity, from table: SQLName, _ db: Database) throws {
         switch identity {
         case .rowid(let id):
-            let columns = Set(
-                try SQLName.fetchAll(
-                    db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main')", arguments: [table]))
+            let columns = try SQLName.fetchSet(
+                db.cachedStatement(sql: "SELECT name FROM pragma_table_xinfo(?, 'main')"), arguments: [table])
             let name = ["rowid", "_rowid_", "oid"].first { !columns.contains(SQLName($0)) } ?? "rowid"
-            try db.execute(sql: "DELETE FROM \(table.inMain) WHERE \(name) = ?", arguments: [id])
+            try db.cachedStatement(sql: "DELETE FROM \(table.inMain) WHERE \(name) = ?")
+                .execute(arguments: [id])
         case .key(let number):
             let pairs = try Row.fetchAll(
                 db,

@@ -90,7 +90,7 @@ struct SalvageBuild {
                 remedy: "Check the disk, then try again. Nothing was changed.")
         }
         guard enforcingKeys else { return }
-        if let (table, _) = try Orphans.find(db, interrupter).first(where: { !$0.value.isEmpty }) {
+        try Orphans.forEach(db, interrupter) { _, table in
             throw MigrationError(
                 .stepFailed, "the migrations leave a row of \(table.text) without its parent",
                 remedy: "Fix the migration. Nothing was changed.")
