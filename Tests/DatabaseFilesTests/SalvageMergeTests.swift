@@ -139,4 +139,43 @@ struct SalvageMergeTests {
         #expect(try queue.strings("SELECT name FROM sqlite_master WHERE type = 'trigger'") == ["added"])
         try queue.close()
     }
+
+    @Test("of a chain are added with few looks at each, whichever way its rows refer", arguments: ["-", "+"])
+    func chain(sign: String) throws {
+        let looks = Locked(0)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            let look = DatabaseFunction("look", argumentCount: 1) { _ in
+                looks.withLock { $0 += 1 }
+                return 1
+            }
+            db.add(function: look)
+        }
+        let migrations = notes.folder.file("migrations")
+        try Data(
+            """
+            CREATE TABLE line(id INTEGER PRIMARY KEY, next INTEGER REFERENCES line(id), CHECK (look(id)));
+            """.utf8
+        ).write(to: migrations.appendingPathComponent("3_line.sql"))
+        let schema = try SchemaMigrator(directory: migrations)
+        let file = DatabaseFile(path: notes.path, configuration: configuration)
+        let first = try file.openQueue()
+        try schema.migrate(first)
+        try first.execute(
+            """
+            PRAGMA foreign_keys = OFF;
+            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number LIMIT 100)
+            INSERT INTO line SELECT n, nullif(nullif(n \(sign) 1, 0), 101) FROM number;
+            """)
+        try first.close()
+        try notes.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let setAside = try #require(try file.salvage(into: schema).setAside)
+        let queue = try file.openQueue()
+        try queue.execute("DELETE FROM line")
+        looks.withLock { $0 = 0 }
+        #expect(try file.salvage(from: setAside, into: schema, of: queue).saved == 100)
+        #expect(looks.withLock { $0 } < 1_000)
+        #expect(try queue.integers("SELECT count(*) FROM line") == [100])
+        try queue.close()
+    }
 }

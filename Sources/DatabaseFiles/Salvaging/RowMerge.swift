@@ -21,22 +21,25 @@ struct RowMerge {
         // They would make rows that were not there.
         for trigger in triggers { try db.execute(sql: "DROP TRIGGER \((trigger["name"] as SQLName).inMain)") }
         let virtual = try VirtualTable.fetchAll(db)
-        let statements = try statements(virtual)
+        let additions = try additions(virtual)
         let keys = Dictionary(grouping: try ForeignKey.fetchAll(db), by: \.child)
             .mapValues { $0.map(\.parent) }
         var added: [SQLName: Int] = [:]
         var parents: Set<SQLName>?
+        var isBackwards = false
         // A parent may come from a table after that of its children, or from the same one.
         repeat {
             var changed: Set<SQLName> = []
-            for (table, sql) in statements where parents?.isDisjoint(with: keys[table] ?? []) != true {
+            for addition in additions
+            where parents?.isDisjoint(with: keys[addition.table] ?? []) != true {
                 try interrupter.check()
-                try db.execute(sql: sql)
-                guard db.changesCount > 0 else { continue }
-                added[table, default: 0] += db.changesCount
-                changed.insert(table)
+                let count = try run(addition, isBackwards: isBackwards)
+                guard count > 0 else { continue }
+                added[addition.table, default: 0] += count
+                changed.insert(addition.table)
             }
             parents = changed
+            isBackwards.toggle()
         } while parents?.isEmpty == false
         let isChanged = added.values.contains { $0 > 0 }
         for table in virtual where isChanged && table.isExternal { try table.rebuild(db) }
@@ -44,7 +47,36 @@ struct RowMerge {
         return added
     }
 
-    private func statements(_ virtual: [VirtualTable]) throws -> [(table: SQLName, sql: String)] {
+    /// The adding of a table's rows.
+    private struct Addition {
+        let table: SQLName
+        /// Adds all rows, or the one with an id.
+        let sql: String
+        /// Finds the ids of rows that may be parents of each other; nil to add all at once.
+        var ids: String?
+    }
+
+    /// Adds rows of a table.
+    ///
+    /// - Returns: the number of added rows.
+    private func run(_ addition: Addition, isBackwards: Bool) throws -> Int {
+        guard let ids = addition.ids else {
+            try db.execute(sql: addition.sql)
+            return db.changesCount
+        }
+        // A single statement does not see what it adds: of a chain, it adds one row.
+        let rows = try Int64.fetchCursor(db, sql: "\(ids) ORDER BY 1 \(isBackwards ? "DESC" : "ASC")")
+        let insertion = try db.makeStatement(sql: addition.sql)
+        var count = 0
+        while let id = try rows.next() {
+            try interrupter.check()
+            try insertion.execute(arguments: [id])
+            count += db.changesCount
+        }
+        return count
+    }
+
+    private func additions(_ virtual: [VirtualTable]) throws -> [Addition] {
         let keys = Dictionary(grouping: try ForeignKey.fetchAll(db), by: \.child)
         let tables = try SQLName.fetchAll(
             db,
@@ -54,9 +86,9 @@ struct RowMerge {
                 """, arguments: [source])
         let shadows = Set(virtual.flatMap(\.shadows))
         let ordinary = try tables.filter { !isOwn($0) && !shadows.contains($0) }.compactMap { table in
-            try statement(table, keys[table] ?? []).map { (table, $0) }
+            try addition(table, keys[table] ?? [])
         }
-        let texts = virtual.filter { $0.content != nil }.map { ($0.name, statement($0)) }
+        let texts = virtual.filter { $0.content != nil }.map { Addition(table: $0.name, sql: statement($0)) }
         return ordinary + texts
     }
 
@@ -64,7 +96,7 @@ struct RowMerge {
         OwnTables.isOfMigrator(table) || table.folded.hasPrefix("sqlite_")
     }
 
-    private func statement(_ table: SQLName, _ keys: [SchemaMigrations.ForeignKey]) throws -> String? {
+    private func addition(_ table: SQLName, _ keys: [SchemaMigrations.ForeignKey]) throws -> Addition? {
         let columns = try Row.fetchAll(
             db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", arguments: [table]
         )
@@ -78,9 +110,17 @@ struct RowMerge {
         let rows = "\(source.sql).\(table.sql) AS child"
         let conditions = try keys.map(isThere) + key.map { "child.\($0) IS NOT NULL" }
         let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        let insertion = "INSERT OR IGNORE INTO \(table.inMain)(\(list)) SELECT \(list) FROM \(rows)"
+        if !key.isEmpty, keys.contains(where: { $0.parent == table }),
+            let id = try TableLayout.fetchAll(db).first(where: { $0.name == table })?.rowid
+        {
+            return Addition(
+                table: table, sql: "\(insertion) WHERE child.\(id) = ?",
+                ids: "SELECT child.\(id) FROM \(rows)\(filter)")
+        }
         // Without a key, only the values can say that a row is there.
         let new = key.isEmpty ? " EXCEPT SELECT \(list) FROM \(table.inMain)" : ""
-        return "INSERT OR IGNORE INTO \(table.inMain)(\(list)) SELECT \(list) FROM \(rows)\(filter)\(new)"
+        return Addition(table: table, sql: "\(insertion)\(filter)\(new)")
     }
 
     /// Returns the condition that a row's parent is there.
