@@ -256,6 +256,28 @@ struct SalvagedJournalTests {
         if !isSynced { #expect(try ids() == Array(1...400)) }
     }
 
+    @Test(
+        "says that changes may be missing if its journal was cut, unless nothing was written since",
+        arguments: [false, true])
+    func cutJournal(isWritten: Bool) throws {
+        var before: Data?
+        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 8") { db in
+            try addNotes(1...400, db)
+            before = FileManager.default.contents(atPath: folder.path("original.sqlite"))
+            try db.beginTransaction()
+            try db.execute(sql: "UPDATE note SET text = 'never'")
+        }
+        if !isWritten { try #require(before).write(to: URL(fileURLWithPath: path)) }
+        try pages.erase(root)
+        try DatabasePages(path: path + "-journal").change { journal in
+            let sector = journal[20..<24].reduce(0) { $0 << 8 | Int($1) }
+            journal = journal.prefix(sector + (Int(journal[11]) - 1) * 4_104 + 100)
+        }
+        let report = try file.salvage(into: schema)
+        #expect(report.hasUnusedJournal == isWritten, "\(report.debugDescription)")
+        #expect(report.isComplete != isWritten)
+    }
+
     /// Makes a database to whose 100 notes a transaction adds others.
     ///
     /// - Parameter body: ends the transaction.

@@ -154,7 +154,8 @@ extension JournalPages {
             // All ones stand for as many as there are: the journal was never synced.
             let rest = (file.size - offset - sector) / (pageSize + 8)
             isCounted = count != .max
-            records = isCounted ? min(Int(exactly: count) ?? 0, max(rest, 0)) : max(rest, 0)
+            // One more than there are shows that the file was cut.
+            records = isCounted ? min(Int(exactly: count) ?? 0, max(rest, 0) + 1) : max(rest, 0)
             (self.sector, self.nonce) = (sector, nonce)
         }
 
