@@ -1,11 +1,12 @@
 import AppMigrations
-import DatabaseFiles
 import Foundation
 import GRDB
 import SchemaMigrations
 import TestSupport
 import TestTraits
 import Testing
+
+@testable import DatabaseFiles
 
 @Suite("A damaged database", .timed)
 struct SalvageTests {
@@ -312,6 +313,22 @@ struct SalvageTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         #expect(try folder.fileNames.filter { !$0.hasSuffix(".lock") } == ["app.sqlite", "migrations"])
     }
+
+    #if os(Linux)
+        @Test(
+            "is left as it is where a disk has no room for the copy that SQLite looks at", .needs(.smallDisk))
+        func noRoomForCopy() throws {
+            try make()
+            let disk = try SmallDisk(at: folder.path("disk"), size: "64k")
+            defer { disk.remove() }
+            let error = try #require(throws: MigrationError.self) {
+                try file.copyReadable(folder.file("app.sqlite"), to: folder.file("disk/copy.sqlite"))
+            }
+            #expect(error.code == .diskFull && error.advice == .freeSpace, "\(error)")
+            #expect(
+                error.message.hasPrefix("app.sqlite: cannot be copied to the temporary folder"), "\(error)")
+        }
+    #endif
 
     @Test("leaves out rows without parents, and rebuilds full-text tables")
     func orphansAndFullText() throws {

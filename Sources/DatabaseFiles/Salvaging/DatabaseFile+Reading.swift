@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import MigrationDiagnostics
 import SchemaMigrations
 
 // SQLite comes first: what it reads and can write is intact, and is left alone.
@@ -156,13 +157,16 @@ extension DatabaseFile {
     /// Copies a file.
     ///
     /// - Returns: false if the disk cannot read all of it.
-    private func copyReadable(_ file: URL, to copy: URL) throws -> Bool {
+    func copyReadable(_ file: URL, to copy: URL) throws -> Bool {
         do {
             try FileManager.default.copyItem(at: file, to: copy)
             return true
         } catch {
-            guard Obstacle(error) == nil else { throw error }
-            return false
+            guard let obstacle = Obstacle(error) else { return false }
+            throw MigrationError(
+                obstacle.code, at: .file(file.lastPathComponent),
+                "cannot be copied to the temporary folder, for SQLite to look at the copy",
+                remedy: "\(obstacle.remedy) Nothing was changed.", underlyingError: error)
         }
     }
 }
