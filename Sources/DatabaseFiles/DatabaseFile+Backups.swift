@@ -54,7 +54,12 @@ extension DatabaseFile {
             let file = try DamagedFile.locked(at: place)
             defer { withExtendedLifetime(file) {} }
             aside = try withUnfinishedFile(for: place) { new in
-                try at(URL(fileURLWithPath: backup)) { try copy(backup, to: new, like: place, interrupter) }
+                do {
+                    try copy(backup, to: new, like: place, interrupter)
+                } catch {
+                    // It is the place that is full.
+                    throw failure(error, at: Obstacle(error) == .diskFull ? place.path : backup)
+                }
                 return try at(place) { try replace(place, by: new) }
             }
             BackupAttempt(of: URL(fileURLWithPath: backup))?.end()

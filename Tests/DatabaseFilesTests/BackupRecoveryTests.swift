@@ -152,6 +152,24 @@ struct BackupRecoveryTests {
         #expect(try notes.names() == ["app.sqlite"])
     }
 
+    #if os(Linux)
+        @Test("cannot take its place on a full disk, which the error names", .needs(.smallDisk))
+        func fullDisk() throws {
+            let disk = try SmallDisk(at: notes.folder.path("disk"))
+            defer { disk.remove() }
+            let path = notes.folder.path("disk/app.sqlite")
+            try FileManager.default.copyItem(atPath: notes.path, toPath: path)
+            let backup = try #require(try file.foundBackups(in: backups.url).first)
+            try disk.leave(8_192)
+            let error = try #require(throws: MigrationError.self) {
+                try DatabaseFile(path: path).restore(fromBackup: backup.path)
+            }
+            #expect(error.code == .diskFull)
+            #expect(error.message == "\(path): database or disk is full (SQLite 13).")
+            #expect(FileManager.default.contentsEqual(atPath: path, andPath: notes.path))
+        }
+    #endif
+
     @Test("can take its place with rows that broke a constraint before, which are no damage")
     func brokenConstraint() throws {
         let backup = try #require(try file.foundBackups(in: backups.url).first)
