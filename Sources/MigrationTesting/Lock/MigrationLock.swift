@@ -90,7 +90,23 @@ public struct MigrationLock: Sendable {
                     MigrationLock.record(_:writing:) and .everything, and commit it.
                     """)
         }
+        try checkMerge(of: migrations.map(\.title))
         return migrations
+    }
+
+    /// Throws if Git has left its marks in the file, or the same paragraph of two branches.
+    private func checkMerge(of titles: [String]) throws {
+        let problem: String
+        if titles.contains(where: { $0.hasPrefix("<<<<<<< ") }) {
+            problem = "holds a conflict of Git"
+        } else if let index = titles.indices.first(where: { titles[..<$0].contains(titles[$0]) }) {
+            problem = "describes \(titles[index]) twice"
+        } else {
+            return
+        }
+        throw MigrationError(
+            .misuse, at: .file(url.lastPathComponent), problem,
+            remedy: "Keep one paragraph for each migration, in the order in which they run.")
     }
 
     private func check(

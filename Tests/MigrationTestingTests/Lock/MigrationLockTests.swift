@@ -171,6 +171,27 @@ struct MigrationLockTests {
         try lock.verify(edited)
     }
 
+    @Test("says that two branches were not merged, and accuses no migration")
+    func badMerge() throws {
+        try lock.record(migrator(Self.shipped))
+        let text = try text()
+        let conflict = text.replacingOccurrences(
+            of: "\nsearch\n", with: "\n<<<<<<< HEAD\ntags\n  SELECT 1\n=======\nsearch\n")
+        let twice = text + "\nsearch\n  SELECT 1\n"
+        for (text, problem) in [
+            (conflict + ">>>>>>> tags\n", "holds a conflict of Git"), (twice, "describes search twice"),
+        ] {
+            try Data(text.utf8).write(to: lock.url)
+            for body in [lock.verify, { try lock.record($0) }] as [(DatabaseMigrator) throws -> Void] {
+                let error = try #require(throws: MigrationError.self) { try body(migrator(Self.shipped)) }
+                #expect(
+                    error.description == """
+                        Migrations.lock: \(problem). Keep one paragraph for each migration, in the order in which they run.
+                        """)
+            }
+        }
+    }
+
     @Test("finds a text that is only spelled with other code points")
     func normalization() throws {
         func migrator(_ text: String) -> DatabaseMigrator {
