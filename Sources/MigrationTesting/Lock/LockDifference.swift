@@ -5,17 +5,28 @@ enum LockDifference {
     case edited(title: String, lines: [String])
     case removed(title: String)
     case moved(title: String)
+    /// A new migration before recorded ones.
+    case inserted(title: String)
     case consequences(count: Int)
     case new(title: String)
 
     /// True if it concerns a migration that has shipped.
     var isOfShipped: Bool { if case .new = self { false } else { true } }
 
+    /// True if it is there because of a new migration before recorded ones, which may do something else after it.
+    var isInsertion: Bool {
+        switch self {
+        case .inserted, .consequences: true
+        default: false
+        }
+    }
+
     var description: String {
         switch self {
         case .edited(let title, _): "\(title) does something else"
         case .removed(let title): "\(title) was removed"
         case .moved(let title): "\(title) has another place in the order"
+        case .inserted(let title): "\(title) is new, and runs before recorded ones"
         case .consequences(1): "1 later one differs in consequence"
         case .consequences(let count): "\(count) later ones differ in consequence"
         case .new(let title): "\(title) is not recorded"
@@ -53,7 +64,7 @@ enum LockDifference {
                 }
             }
         }
-        differences += new.map(\.title).filter(moves.inserted.contains).map { .moved(title: $0) }
+        differences += new.map(\.title).filter(moves.inserted.contains).map { .inserted(title: $0) }
         if consequences > 0 { differences.append(.consequences(count: consequences)) }
         return differences + moves.added.map { .new(title: $0) }
     }

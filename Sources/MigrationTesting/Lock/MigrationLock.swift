@@ -123,6 +123,11 @@ public struct MigrationLock: Sendable {
                 \(merger) stands for what was removed: call MigrationLock.record(_:writing:) with .everything, and commit \
                 the file.
                 """
+            } else if differences.filter(\.isOfShipped).allSatisfy(\.isInsertion) {
+                """
+                Let it run last, as it does on devices that have the others. If these have not shipped, call \
+                MigrationLock.record(_:writing:) with .everything.
+                """
             } else {
                 """
                 Undo that, since people have the migrations as they were, and write a new one. If it has not shipped, call \
@@ -166,7 +171,7 @@ public struct MigrationLock: Sendable {
         differences.filter(\.isOfShipped).allSatisfy { difference in
             switch difference {
             case .removed(let removed): isPart(removed)
-            case .moved(let moved): moved == title
+            case .moved(let other), .inserted(let other): other == title
             default: false
             }
         }

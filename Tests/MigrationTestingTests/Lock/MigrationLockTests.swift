@@ -151,7 +151,7 @@ struct MigrationLockTests {
         ([shipped[0], shipped[2], shipped[1]], "has another place in the order"),
         (
             [shipped[0], ("between", { _ in }), shipped[1], shipped[2]],
-            "between has another place in the order"
+            "between is new, and runs before recorded ones. Let it run last"
         ),
         ([shipped[0], ("fill 2", shipped[1].1), shipped[2]], "fill was removed"),
     ]
