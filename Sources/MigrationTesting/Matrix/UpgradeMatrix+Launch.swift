@@ -2,6 +2,7 @@ import AppMigrations
 import GRDB
 import MigrationTools
 import SchemaMigrations
+import TextOutput
 
 /// The result of upgrading one database of a matrix.
 struct MatrixUpgrade {
@@ -29,6 +30,14 @@ extension UpgradeMatrix {
             let report = try manager.migrate()
             let failures = try manager.runDeferred().failures
             let after = Set(try database.read(runner.standing).pending)
+            if !after.isEmpty, failures.isEmpty {
+                throw MigrationError(
+                    .misuse,
+                    "the launch leaves \(after.sorted().compactMap(runner.title).map(\.title).asList) pending",
+                    remedy:
+                        "Have the closure passed as launching: migrate the database that it receives, to the end."
+                )
+            }
             return MatrixUpgrade(
                 applied: before.filter { !after.contains($0) },
                 warnings: report.schemaSteps.flatMap(\.warnings),

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import MigrationTesting
@@ -37,6 +38,22 @@ struct BadMatrixTests {
                 - 3_c.sql was edited after it had been applied: found in the upgrade from 3 (fixture 3.sqlite).
                   Undo the edit, and write a new migration. If the edit was intended, accept it: app-migrations \
                 accept --database 3.sqlite 3
+                """)
+    }
+
+    @Test("says that the app's launch migrates another database, and accuses no migration")
+    func otherDatabase() throws {
+        let schema = try SchemaMigrator(migrations: Array(Self.migrations().prefix(2)))
+        let matrix = UpgradeMatrix(of: schema) { _, _ in
+            let database = try DatabaseQueue()
+            let manager = try MigrationManager(currentVersion: "1.0", adopting: .newApp, store: .inMemory())
+            manager.whenMigratingToVersion("1.0", migrate: schema, in: database)
+            return manager
+        }
+        #expect(
+            try message(matrix) == """
+                - A fresh install fails: the launch leaves 1_a.sql and 2_b.sql pending.
+                  Have the closure passed as launching: migrate the database that it receives, to the end.
                 """)
     }
 
