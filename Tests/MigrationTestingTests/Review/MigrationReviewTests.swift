@@ -102,6 +102,24 @@ struct MigrationReviewTests {
         #expect(filled == [])
     }
 
+    @Test("finds rows that a conflict clause loses where others refer to them")
+    func conflictClause() throws {
+        let tables = """
+            CREATE TABLE author(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+            CREATE TABLE book(id INTEGER PRIMARY KEY, authorId INTEGER REFERENCES author(id));
+            CREATE INDEX book_author ON book(authorId);
+            """
+        let trim: Body = { try $0.execute(sql: "UPDATE OR REPLACE author SET name = trim(name)") }
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("first") { try $0.execute(sql: tables) }
+        migrator.registerMigration("trim", migrate: trim)
+        let schema = try SchemaMigrator(migrations: [
+            SQLMigration(version: 1, name: "first", sql: tables), CodeMigration(2, "trim", migrate: trim),
+        ])
+        #expect(try MigrationReview(of: migrator).findings.map(\.rule) == ["lost-rows"])
+        #expect(try MigrationReview(of: schema).findings.map(\.rule) == ["lost-rows"])
+    }
+
     @Test("names a table that is dropped with its rows, by the statement of the schema builder")
     func dropTable() throws {
         #expect(

@@ -488,6 +488,21 @@ struct LossTrial {
         }
     }
 
+    /// Runs a migration in Swift without the check of foreign keys in the end, unless it is to act on them.
+    private func runUnchecked(_ copy: DatabaseQueue) throws {
+        var migrator = migrator
+        if outline.script.settings.foreignKeys == .deferred {
+            // Then GRDB checks none.
+            try copy.inDatabase { try $0.execute(sql: "PRAGMA foreign_keys = OFF") }
+            if let schema = migrator as? SchemaMigrator {
+                migrator = try SchemaMigrator(
+                    migrations: schema.migrations.map { $0.version == version ? $0.unchecked : $0 },
+                    options: schema.options)
+            }
+        }
+        _ = try migrator.run(copy, upTo: version)
+    }
+
     /// Runs the migration over rows in a copy, and reads the tables that it may have changed.
     ///
     /// - Returns: the outcome, and the rows that the schema has accepted.
@@ -497,10 +512,7 @@ struct LossTrial {
         let copy = try copies.copy(of: database)
         let accepted = try rows.insert(into: copy)
         try StepLimit.watch(copy) {
-            if scripts.isEmpty {
-                _ = try migrator.run(copy, upTo: version)
-                return
-            }
+            if scripts.isEmpty { return try runUnchecked(copy) }
             try copy.writeWithoutTransaction { db in
                 for script in scripts { try script.runUnchecked(db) }
             }
@@ -511,6 +523,14 @@ struct LossTrial {
             isReusable = !scripts.isEmpty && scripts.allSatisfy(\.changesOnlyDatabase)
             return (outcome, accepted)
         }
+    }
+}
+
+extension SchemaMigration {
+    /// The migration, of whose rows none is checked in the end; itself if it is a file.
+    fileprivate var unchecked: any SchemaMigration {
+        self is any SQLSource
+            ? self : CodeMigration(version, name, foreignKeys: .unchecked) { try migrate($0) }
     }
 }
 
