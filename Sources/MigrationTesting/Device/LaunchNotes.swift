@@ -9,6 +9,8 @@ struct LaunchNotes: Sendable {
         /// True if `migrate()` has returned, so that further steps are deferred ones.
         var isLaunched = false
         var done: [MigrationEvent.Step] = []
+        /// The failure of a step before the end of `migrate()`, in words.
+        var failure: String?
         /// The fate of deferred steps after the launch, in words.
         var deferred: [AppVersion: String] = [:]
     }
@@ -31,6 +33,7 @@ struct LaunchNotes: Sendable {
             if managers.last?.name != event.manager { managers.append(Manager(name: event.manager)) }
             managers[managers.count - 1].launch = launch
             managers[managers.count - 1].isLaunched = false
+            managers[managers.count - 1].failure = nil
             return
         }
         guard let index = managers.lastIndex(where: { $0.name == event.manager }) else { return }
@@ -55,6 +58,8 @@ struct LaunchNotes: Sendable {
             running = nil
             if isDeferred {
                 managers[index].deferred[step.version] = "deferred \(step.version) failed: \(error)"
+            } else {
+                managers[index].failure = "\(step.version) failed: \(error)"
             }
         case .finished:
             running = nil
@@ -63,10 +68,16 @@ struct LaunchNotes: Sendable {
         }
     }
 
+    /// How a launch has ended.
+    enum End {
+        case returned, failed
+        /// A step that was not recorded does not count.
+        case killed
+    }
+
     /// Returns a clause for each manager, such as `upgrade from 1.0, ran 1.1 and 1.1-1`.
-    ///
-    /// - Parameter isDead: whether the process was killed. Then a step that was not recorded does not count.
-    func text(isDead: Bool) -> String {
+    func text(of end: End) -> String {
+        let isDead = end == .killed
         var clauses = managers.map { manager in
             var parts = [manager.launch?.words ?? "nothing"]
             let done = manager.done.filter { !(isDead && $0.version == running) }
@@ -76,6 +87,8 @@ struct LaunchNotes: Sendable {
                 guard let versions = schemaStep.schemaVersions, !versions.isEmpty else { continue }
                 parts.append("migrated \(schemaStep.database ?? "") to \(versions.last ?? "")")
             }
+            // The app has caught the error.
+            if end == .returned, !manager.isLaunched { parts.append(manager.failure ?? "failed") }
             parts += manager.deferred.sorted { $0.key < $1.key }.map(\.value)
             return (manager.name == "default" ? "" : "\(manager.name): ") + parts.joined(separator: ", ")
         }

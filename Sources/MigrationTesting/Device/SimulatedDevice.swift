@@ -186,10 +186,10 @@ public final class SimulatedDevice {
                 try app(folder, version)
             }
         }
-        let text = process.notes.text(isDead: process.isDead)
         highest = max(highest ?? version, version)
         // Ignore the app's errors after the kill: a dead process cannot throw them.
         if !process.isDead, case .failure(let error) = result {
+            let text = process.notes.text(of: .failed)
             log.append("\(verb) \(version): \(text.isEmpty ? "" : "\(text), ")failed: \(error)")
             throw error
         }
@@ -197,10 +197,10 @@ public final class SimulatedDevice {
             throw SimulatedDeviceError(
                 """
                 No manager was launched as \(version). Create the managers in the closure of the device, on the \
-                thread on which it is called, and call migrate().
+                thread on which it is called, call migrate(), and let its errors through.
                 """, log: log)
         }
-        log.append("\(verb) \(version): \(text)")
+        log.append("\(verb) \(version): \(process.notes.text(of: process.isDead ? .killed : .returned))")
         return process
     }
 }

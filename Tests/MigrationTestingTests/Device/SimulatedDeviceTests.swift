@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import MigrationTesting
 import SchemaMigrations
+import TestTraits
 import Testing
 
 @Suite("A simulated device", .timed)
@@ -198,10 +199,37 @@ struct SimulatedDeviceTests {
         #expect(
             message { try idle.launch(as: "1.0") } == """
                 No manager was launched as 1.0. Create the managers in the closure of the device, on the thread on \
-                which it is called, and call migrate().
+                which it is called, call migrate(), and let its errors through.
                 What has happened:
                   nothing
                 """)
+    }
+
+    @Test(
+        "has the failure of a launch in its log, whether the app throws or catches it",
+        arguments: [false, true])
+    func failure(isCaught: Bool) throws {
+        let device = try SimulatedDevice { folder, version in
+            let manager = try MigrationManager(
+                currentVersion: version, adopting: .newApp,
+                store: .jsonFile(at: folder.appendingPathComponent("records.json")),
+                options: MigrationOptions(ignoresStepsAboveCurrent: true))
+            manager.whenMigratingToVersion("1.1") {}
+            manager.whenMigratingToVersion("2.0") { throw Mishap() }
+            do { try manager.migrate() } catch  where isCaught {}
+        }
+        try device.launch(as: "1.0")
+        if isCaught {
+            try device.launch(as: "2.0")
+        } else {
+            #expect(throws: MigrationError.self) { try device.launch(as: "2.0") }
+        }
+        try device.launch(as: "1.1")
+        #expect(device.log.count == 3)
+        let failure = isCaught ? "2.0 failed: a mishap" : "failed: default: step 2.0 "
+        #expect(
+            device.log[1].hasPrefix("launch as 2.0: upgrade from 1.0, ran 1.1, \(failure)"), "\(device.log)")
+        #expect(device.log[2] == "launch as 1.1: downgrade from 2.0")
     }
 
     @Test("removes its folder when it is released")
