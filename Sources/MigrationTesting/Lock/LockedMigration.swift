@@ -68,7 +68,7 @@ struct LockedMigration: Equatable {
 
     // MARK: Text
 
-    private static let format = "# Format 3."
+    private static let format = "# Format 4."
     private static let header =
         "# What each shipped migration does. MigrationLock writes this file: commit it.\n\(format)\n"
 

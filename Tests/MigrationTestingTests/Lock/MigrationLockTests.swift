@@ -79,7 +79,7 @@ struct MigrationLockTests {
         #expect(
             try text() == """
                 # What each shipped migration does. MigrationLock writes this file: commit it.
-                # Format 3.
+                # Format 4.
 
                 createBook
                   CREATE TABLE book (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL)
@@ -374,6 +374,7 @@ struct MigrationLockTests {
                 trim
                   over rows: UPDATE book SET title = trim (title) WHERE id = ?
                   reads: SELECT id FROM book
+                  unprotected: it leaves generated rows as they are
 
                 """))
         let error = try #require(throws: MigrationError.self) {
@@ -396,7 +397,7 @@ struct MigrationLockTests {
         #expect(
             try text() == """
                 # What each shipped migration does. MigrationLock writes this file: commit it.
-                # Format 3.
+                # Format 4.
 
                 1_a.sql
                   CREATE TABLE a (x)
