@@ -33,11 +33,16 @@ extension SimulatedDevice {
     ///   - app: the app's code at launch.
     ///   - invariant: throws if something is wrong. The method calls it after each complete launch. Use
     ///     `#require` or `throw`: an issue that `#expect` records neither ends nor shortens the history.
-    /// - Throws: ``SimulatedHistoryError``, with the shortened history and its seed.
+    /// - Throws: ``SimulatedHistoryError``, with the shortened history and its seed; ``SimulatedDeviceError`` if there
+    ///   is no version.
     public static func histories(
         seed: UInt64 = 1, count: Int = 100, versions: [AppVersion], app: @escaping App,
         invariant: (_ device: SimulatedDevice, _ version: AppVersion) throws -> Void
     ) throws {
+        guard !versions.isEmpty else {
+            throw SimulatedDeviceError(
+                "There is nothing to launch. Pass the versions that people have as versions:.", log: [])
+        }
         let versions = versions.sorted()
         for number in 0..<count {
             let seed = seed &+ UInt64(number)

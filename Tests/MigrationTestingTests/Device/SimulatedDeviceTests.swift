@@ -280,6 +280,15 @@ struct HistoriesTests {
         try play(isRight: true, count: 10)
     }
 
+    @Test("are refused without a version, as they would find nothing wrong with any app")
+    func noVersions() throws {
+        let error = #expect(throws: SimulatedDeviceError.self) {
+            try SimulatedDevice.histories(versions: [], app: Self.app(isRight: false)) { _, _ in }
+        }
+        #expect(
+            error?.message == "There is nothing to launch. Pass the versions that people have as versions:.")
+    }
+
     @Test("find a step that must not run twice, and report a short history that can be replayed")
     func wrong() throws {
         let error = try #require(
