@@ -78,4 +78,16 @@ struct SchemaDifferenceTests {
         #expect(changes.map(\.sentence) == [change])
         #expect(changes.map { $0.sentence(after: "one way", "the other") } == [comparison])
     }
+
+    @Test("has AUTOINCREMENT beside the columns that differ")
+    func sequence() throws {
+        let changes = try difference(
+            "CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x TEXT)",
+            "CREATE TABLE a(id INTEGER PRIMARY KEY, x INTEGER)"
+        ).changes
+        #expect(
+            changes.map(\.sentence) == [
+                "table `a`: column `x` was TEXT, and is INTEGER", "table `a`: `AUTOINCREMENT` was removed",
+            ])
+    }
 }

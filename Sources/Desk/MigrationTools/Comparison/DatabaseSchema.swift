@@ -57,9 +57,7 @@ package struct DatabaseSchema: Sendable {
 
     /// Returns whether a table exists, and never gives the id of a deleted row again.
     func hasSequence(_ table: SQLName) -> Bool {
-        objects.values.contains {
-            $0.type == "table" && $0.name == table && $0.comparable([]).contains(Array("autoincrement".utf8))
-        }
+        objects[Key(type: "table", name: table)]?.hasSequence == true
     }
 
     /// Compares the schema with a later or another one.
@@ -123,14 +121,15 @@ package struct DatabaseSchema: Sendable {
                 subject: "\(title): definition of column \(column.name.text.quoted)", before: column.text,
                 after: found.text)
         }
-        func texts(_ table: TableOutline) -> [String: String] {
+        func texts(_ table: TableOutline, of object: SchemaObject) -> [String: String] {
             var texts = Dictionary(
                 table.constraintTexts.filter { !$0.isForeignKey }.map { ($0.key, $0.text) },
                 uniquingKeysWith: { $1 })
             for option in table.options { texts[option] = option == "WITHOUT" ? "WITHOUT ROWID" : option }
+            if object.hasSequence { texts["AUTOINCREMENT"] = "AUTOINCREMENT" }
             return texts
         }
-        let (before, after) = (texts(one), texts(other))
+        let (before, after) = (texts(one, of: old), texts(other, of: new))
         changes += before.merging(after) { $1 }.sorted { $0.key < $1.key }
             .filter { before[$0.key] == nil || after[$0.key] == nil }.map { key, text in
                 .init(
@@ -153,5 +152,12 @@ package struct DatabaseSchema: Sendable {
             seen.insert($0).inserted && before[$0].map { Array($0.utf8) } != after[$0].map { Array($0.utf8) }
         }
         .map { .init(subject: $0, before: before[$0], after: after[$0]) }
+    }
+}
+
+extension SchemaObject {
+    /// True if it is a table with `AUTOINCREMENT`.
+    fileprivate var hasSequence: Bool {
+        type == "table" && comparable([]).contains(Array("autoincrement".utf8))
     }
 }
