@@ -48,8 +48,9 @@ struct NormalSQL: Hashable {
                 || text.hasSuffix(".") || Self.isOperator(text.suffix(1) + token.text)
             text += isTight ? token.text : " \(token.text)"
         }
-        // A text may hold line breaks, and each statement has one line.
-        return text.replacing("\\", with: "\\\\").replacing("\r", with: "\\r").replacing("\n", with: "\\n")
+        // A text may hold line breaks, and each statement has one line. Swift takes CR LF for one character.
+        return text.replacing("\\", with: "\\\\").replacing("\r\n", with: "\\r\\n")
+            .replacing("\r", with: "\\r").replacing("\n", with: "\\n")
     }
 
     /// Returns the statement with parameters in the place of some literals.

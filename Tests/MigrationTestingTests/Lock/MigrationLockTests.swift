@@ -65,6 +65,7 @@ struct MigrationLockTests {
         let migrations: [(String, Body)] = [
             ("#1 create", { try $0.execute(sql: "CREATE TABLE book(title TEXT)") }),
             ("#2 fill", { try $0.execute(sql: "INSERT INTO book VALUES ('a\u{2028}b\u{0B}c')") }),
+            ("#3 lines", { try $0.execute(sql: "UPDATE book SET title = 'a\r\nb\r\n\nc\r'") }),
         ]
         try lock.record(migrator(migrations))
         try lock.verify(migrator(migrations))
