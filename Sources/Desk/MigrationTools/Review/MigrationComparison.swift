@@ -36,11 +36,8 @@ struct MigrationComparison {
             compareTriggers(of: rebuild.table, rebuild.drop, "Rebuilding table \(rebuild.table.text.quoted)")
             if let rows { compareRows(rebuild, rows) }
             // What it loses comes first.
-            if findings.count == others, isNeedless(rebuild, old, new) {
-                report(
-                    .needlessRebuild, rebuild.creation,
-                    "Rebuilding table \(rebuild.table.text.quoted) changes constraints alone, and copies every row."
-                )
+            if findings.count == others, let filled = columnsFilled(ifNeedless: rebuild, old, new) {
+                reportNeedless(rebuild, filled)
             }
         }
         for redefinition in outline.redefinitions {
@@ -183,22 +180,42 @@ struct MigrationComparison {
         }
     }
 
-    /// Returns whether a table could have been redefined instead: then its rows are copied for nothing.
-    private func isNeedless(
-        _ rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
-    ) -> Bool {
-        guard rebuild.copies.allSatisfy(\.copiesEveryRow) else { return false }
+    /// Returns the columns that a rebuild fills to make them `NOT NULL`; nil if the table could not have been redefined instead.
+    private func columnsFilled(
+        ifNeedless rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
+    ) -> [SQLName]? {
+        guard rebuild.copies.allSatisfy(\.copiesEveryRow), before.canRedefine(rebuild.table, asIn: after)
+        else { return nil }
         // An UPDATE before it can fill NULLs, unless a trigger makes more of it.
         let hasTrigger = before.triggers.values.contains { $0.table == rebuild.table }
-        let isPlainCopy = new.columns.allSatisfy { column in
+        var filled: [SQLName] = []
+        for column in new.columns {
             switch rebuild.source(of: column.name, from: old, to: new).source {
-            case .omitted: false
-            case .column(let other): other == column.name
-            case .expression:
-                !hasTrigger && column.isNotNull && old.column(named: column.name)?.isNotNull == false
+            case .column(column.name): continue
+            case .expression
+            where !hasTrigger && column.isNotNull && old.column(named: column.name)?.isNotNull == false:
+                filled.append(column.name)
+            default: return nil
             }
         }
-        return isPlainCopy && before.canRedefine(rebuild.table, asIn: after)
+        return filled
+    }
+
+    private mutating func reportNeedless(_ rebuild: ScriptOutline.Rebuild, _ filled: [SQLName]) {
+        let table = rebuild.table.text.quoted
+        guard !filled.isEmpty else {
+            return report(
+                .needlessRebuild, rebuild.creation,
+                "Rebuilding table \(table) changes constraints alone, and copies every row.")
+        }
+        let columns = "column\(filled.count == 1 ? "" : "s") \(filled.map(\.text.quoted).asList)"
+        report(
+            .needlessRebuild, rebuild.creation,
+            "Rebuilding table \(table) changes constraints and fills \(columns), and copies every row.",
+            """
+            Fill \(filled.count == 1 ? "it" : "them") by an UPDATE in one file, and put the new CREATE TABLE into the \
+            next, which begins with `-- migrations: redefine`: it copies no row.
+            """)
     }
 
     private mutating func compareIndexes(
