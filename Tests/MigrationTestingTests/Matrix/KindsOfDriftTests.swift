@@ -81,7 +81,7 @@ struct KindsOfDriftTests {
         ("CREATE TABLE a(x INT)", "CREATE TABLE a(x INT) STRICT", "table `a`: `STRICT` is missing"),
         (
             "CREATE TABLE a(x INTEGER PRIMARY KEY)", "CREATE TABLE a(x INTEGER PRIMARY KEY AUTOINCREMENT)",
-            "table `a` is CREATE"
+            "table `a`: `AUTOINCREMENT` is missing after"
         ),
         ("CREATE TABLE a(x)", "CREATE TABLE b(x)", "table `b` is missing after upgrading"),
         ("CREATE TABLE a(x)", "CREATE TABLE a(x); CREATE INDEX i ON a(x)", "index `i` is missing after"),
