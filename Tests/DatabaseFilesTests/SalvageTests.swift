@@ -363,6 +363,24 @@ struct SalvageTests {
         try saved.close()
     }
 
+    @Test("gets rows back whose id shares its name with a computed column")
+    func computedRowid() throws {
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            CREATE TABLE line(text TEXT, rowid TEXT AS (upper(text)) VIRTUAL);
+            INSERT INTO line(_rowid_, text) VALUES (3, 'three'), (7, 'seven')
+            """)
+        try queue.close()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        #expect(try file.salvage(into: schema).isComplete)
+        let saved = try DatabaseQueue(path: path)
+        #expect(try saved.integers("SELECT _rowid_ FROM line ORDER BY _rowid_") == [3, 7])
+        #expect(try saved.strings("SELECT rowid FROM line ORDER BY _rowid_") == ["THREE", "SEVEN"])
+        try saved.close()
+    }
+
     @Test("leaves out a chain of rows whose start is missing in a few looks at its table")
     func chainOfOrphans() throws {
         let looks = Locked(0)

@@ -103,6 +103,7 @@ extension TableLayout {
     /// The name of the rows' id, if they have one that is no column.
     var hiddenRowid: String? {
         guard hasRowid, !columns.contains(where: \.isRowid) else { return nil }
-        return ["rowid", "_rowid_", "oid"].first { name in !columns.contains { $0.name == SQLName(name) } }
+        let taken = virtualColumns.union(columns.map(\.name))
+        return ["rowid", "_rowid_", "oid"].first { !taken.contains(SQLName($0)) }
     }
 }

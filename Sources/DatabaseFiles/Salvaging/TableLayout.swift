@@ -20,6 +20,8 @@ struct TableLayout {
     let hasRowid: Bool
     let isIndex: Bool
     let columns: [Column]
+    /// The columns that no row has, as their values are always computed.
+    let virtualColumns: Set<SQLName>
     /// The number of columns that `ALTER TABLE` cannot have added, as far as the definition tells (lang_altertable.html, 4).
     let fewestAtFirst: Int
     /// The number of columns that the table began with: rows from before a column was added are shorter.
@@ -46,8 +48,10 @@ struct TableLayout {
     private init(
         _ name: SQLName, isWithoutRowid: Bool, isStrict: Bool, isShadow: Bool, _ db: Database
     ) throws {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT * FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 2", arguments: [name])
+        let all = try Row.fetchAll(
+            db, sql: "SELECT * FROM pragma_table_xinfo(?, 'main')", arguments: [name])
+        let rows = all.filter { $0["hidden"] as Int != 2 }
+        virtualColumns = Set(all.filter { $0["hidden"] as Int == 2 }.map { $0["name"] })
         let keys = rows.filter { $0["pk"] as Int > 0 }
         let hasKeyIndex = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')",
@@ -112,7 +116,7 @@ struct TableLayout {
     /// Creates the layout of what no columns are added to.
     private init(name: SQLName, hasRowid: Bool, isIndex: Bool, columns: [Column]) {
         (self.name, self.hasRowid, self.isIndex) = (name, hasRowid, isIndex)
-        self.columns = columns
+        (self.columns, virtualColumns) = (columns, [])
         (fewestAtFirst, fewestColumns) = (columns.count, columns.count)
     }
 
