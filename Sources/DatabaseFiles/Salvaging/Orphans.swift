@@ -13,7 +13,7 @@ enum Orphans {
         // Each round removes a row, or is the last one; after the first, only children of the removed can be orphans.
         repeat {
             var changed: Set<SQLName> = []
-            // SQLite looks for the next one when this one is gone: a chain goes in one round if rows follow their parents.
+            // SQLite looks for the next one when this one is gone: one round is enough if rows follow their parents.
             try forEach(db, of: parents, interrupter) { id, table in
                 try delete(id, from: table, db)
                 guard db.changesCount > 0 else { return }

@@ -77,7 +77,7 @@ struct BackupTests {
     func urlWithoutScheme() throws {
         let queue = try folder.queue()
         var schema = try migrator(2)
-        schema.options.backupFolder = try #require(URL(string: folder.path("copies")))
+        schema.options.backupFolder = URL(string: folder.path("copies"))
         try schema.migrate(queue, upTo: 1)
         let backup = try #require(try schema.migrate(queue).backup)
         try schema.restore(backup, to: queue)
