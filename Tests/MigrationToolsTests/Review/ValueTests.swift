@@ -35,6 +35,34 @@ struct ValueTests {
         }
     }
 
+    @Test(
+        "finds nothing where a file copies values into another table, and then empties their column",
+        arguments: ["", " WHERE mail IS NOT NULL"])
+    func movedThenEmptied(condition: String) throws {
+        func move(_ copied: String) -> String {
+            """
+            CREATE TABLE address(person INTEGER PRIMARY KEY REFERENCES person(id), mail TEXT NOT NULL);
+            INSERT INTO address SELECT id, \(copied) FROM person WHERE mail IS NOT NULL;
+            UPDATE person SET mail = NULL\(condition);
+            """
+        }
+        #expect(try findings(move("mail")) == [])
+        #expect(try findings(move("substr(mail, 1, 3)")).count == 1)
+        #expect(try findings(move("name")).count == 1)
+    }
+
+    @Test("finds a column that is emptied, whatever few values its CHECK allows")
+    func emptiedChoice() throws {
+        let first = "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT NOT NULL CHECK (k IN ('a', 'b')), x TEXT);"
+        #expect(
+            try findings("UPDATE t SET k = 'a';", after: first) == [
+                """
+                2_b.sql:1: Column `k` of table `t` loses values: 'a' and 'b' both become 'a'. Add a WHERE. \
+                [update-without-where]
+                """
+            ])
+    }
+
     @Test("finds a column that a rebuild leaves out")
     func omitted() throws {
         #expect(

@@ -23,6 +23,8 @@ struct ChangedColumn {
     let source: SQLName?
     /// Two values that become the same; nil if all that differ still do.
     let merge: Merge?
+    /// True if one value, or `NULL`, replaces all.
+    let isEmptied: Bool
     /// True if the new values no longer show which the old ones were, in values of the declared type.
     let isLossy: Bool
 
@@ -56,6 +58,7 @@ struct ChangedColumn {
         guard let found else { return nil }
         example = found
         let all = pair.rows.filter { old($0) != .null }.map { (old: old($0), new: new($0)) }
+        isEmptied = Set(all.map(\.new)).count == 1
         let affinity = pair.old.layout.columns[position].affinity
         // An empty text says as little as a null.
         let typical = all.filter { affinity.isTypical($0.old) && $0.old != .text([]) }

@@ -11,9 +11,12 @@ struct MigrationComparison {
     private let rows: RowFacts?
     private(set) var findings: [ReviewFinding] = []
 
-    /// - Parameter rows: the effects on generated rows; nil if the migration failed over them.
+    /// - Parameters:
+    ///   - rows: the effects on generated rows; nil if the migration failed over them.
+    ///   - losses: what is lost of them; nil if that is not known.
     init(
-        _ outline: ScriptOutline, from before: ReviewedSchema, to after: ReviewedSchema, rows: RowFacts?
+        _ outline: ScriptOutline, from before: ReviewedSchema, to after: ReviewedSchema, rows: RowFacts?,
+        losses: LossTrial.Judgement?
     ) {
         self.outline = outline
         self.before = before
@@ -58,6 +61,7 @@ struct MigrationComparison {
             where !renumbered.contains(column.table)
                 || before.tables[column.table]?.primaryKey.contains(column.column) != true
             {
+                if column.isEmptied, losses?.keeps(column) == true, outline.copies(column.column) { continue }
                 compareValues(column)
             }
         }
@@ -459,5 +463,31 @@ extension ScriptOutline.Statement {
     /// True if the statement writes or deletes rows.
     fileprivate var writes: Bool {
         ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].contains(tokens.first?.keyword ?? "")
+    }
+}
+
+extension LossTrial.Judgement {
+    /// Returns whether the values that a column had are somewhere else.
+    fileprivate func keeps(_ column: ChangedColumn) -> Bool {
+        tables.contains(column.table)
+            && !losses.contains {
+                $0.table == column.table && ($0.rows > 0 || $0.columns[column.column] != nil)
+            }
+    }
+}
+
+extension ScriptOutline {
+    /// Returns whether an `INSERT` copies a column, as it is, into another table than a new one of its own.
+    fileprivate func copies(_ column: SQLName) -> Bool {
+        let rebuilt = rebuilds.compactMap(\.creation.createdTable)
+        return statements.contains { statement in
+            guard let insertion = statement.insertion, !rebuilt.contains(insertion.table) else {
+                return false
+            }
+            return insertion.values.contains { value in
+                value.last?.name == column
+                    && (value.count == 1 || value.count == 3 && value[1].keyword == ".")
+            }
+        }
     }
 }

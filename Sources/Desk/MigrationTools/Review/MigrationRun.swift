@@ -69,7 +69,9 @@ struct MigrationRun {
             let merged = merged(rows, outline, besides: losses?.losses ?? [])
             let old = synchronized.names
             synchronized.add(outline)
-            let changed = MigrationComparison(outline, from: before, to: after, rows: rows).findings
+            let changed = MigrationComparison(
+                outline, from: before, to: after, rows: rows, losses: losses
+            ).findings
             let lost =
                 losses.map {
                     LossReview(
