@@ -109,9 +109,9 @@ struct RedefinitionTests {
         #expect(
             try rebuild("book INTEGER, text TEXT NOT NULL", copying: "id, book, coalesce(text, '')") == [
                 """
-                2_b.sql:1: Rebuilding table `note` changes constraints and fills column `text`, and copies every row. Fill it by \
-                an UPDATE in one file, and put the new CREATE TABLE into the next, which begins with `-- migrations: redefine`: it \
-                copies no row. [needless-rebuild]
+                2_b.sql:1: Rebuilding table `note` changes constraints and fills column `text`, and copies every row. \
+                Fill it by an UPDATE in one file, and put the new CREATE TABLE into the next, which begins with \
+                `-- migrations: redefine`: it copies no row. [needless-rebuild]
                 """
             ])
     }

@@ -184,7 +184,7 @@ struct MigrationComparison {
         }
     }
 
-    /// Returns the columns that a rebuild fills to make them `NOT NULL`; nil if the table could not have been redefined instead.
+    /// Returns the columns that a rebuild fills to make them `NOT NULL`; nil if no redefinition could take its place.
     private func columnsFilled(
         ifNeedless rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
     ) -> [SQLName]? {
