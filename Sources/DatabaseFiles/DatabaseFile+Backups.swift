@@ -21,8 +21,7 @@ extension DatabaseFile {
     ///   read is among them, with its ``FoundDatabase/problem``.
     public func foundBackups(in folder: URL) throws -> [FoundDatabase] {
         try mappingErrors {
-            let paths = [path] + oldPaths + oldPaths.compactMap(\.removingPercentEncoding)
-            let places = places().map(\.url) + paths.map(Self.place)
+            let places = places().map(\.url) + ([path] + oldPaths).map(Self.place)
             return try BackupMaker.copies(of: places, in: folder).compactMap { copy in
                 guard let place = DatabasePlace(copy.path) else { return nil }
                 return try at(copy) {

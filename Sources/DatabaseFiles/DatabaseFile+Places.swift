@@ -17,26 +17,27 @@ import SchemaMigrations
 extension DatabaseFile {
     var hasOldFile: Bool {
         let new = URL(fileURLWithPath: path)
-        return oldPlaces.contains { place in
+        return oldPaths.contains { old in
+            guard let place = DatabasePlace(old) else { return false }
             // Two names of one file: nothing has to be moved, unless a power cut has left both.
             return !place.url.isSameFile(as: new) || (try? place.url.status().st_nlink) ?? 1 > 1
         }
     }
 
-    /// The old places at which there is something.
-    ///
-    /// `URL.path()` writes `%20` for a space, and nothing is at such a path.
-    private var oldPlaces: [DatabasePlace] {
-        oldPaths.compactMap { path in
-            if let place = DatabasePlace(path) { return place }
-            return path.contains("%") ? path.removingPercentEncoding.flatMap(DatabasePlace.init) : nil
+    /// Throws if an old path is written as in a URL, so that nothing is there: `URL.path()` writes `%20` for a space.
+    func checkOldPaths() throws {
+        for old in oldPaths where old.contains("%") && DatabasePlace(old) == nil {
+            guard let path = old.removingPercentEncoding, DatabasePlace(path) != nil else { continue }
+            throw MigrationError(
+                .misuse, at: .file(old), "is not the path of the old database, which is \(path)",
+                remedy: "Pass `url.path(percentEncoded: false)`. Nothing was changed.")
         }
     }
 
     /// The places at which there is something, without a second name of the same file.
     func places() -> [DatabasePlace] {
         var places: [DatabasePlace] = []
-        for place in [DatabasePlace(path)].compactMap(\.self) + oldPlaces {
+        for place in ([path] + oldPaths).compactMap(DatabasePlace.init) {
             if !places.contains(where: { $0.url.isSameFile(as: place.url) }) { places.append(place) }
         }
         return places
@@ -65,8 +66,9 @@ extension DatabaseFile {
 
     /// Removes the old names of a file that has two: the power failed while it was renamed, and both were kept.
     func removeSecondNames(of places: [DatabasePlace]) {
-        for place in oldPlaces {
-            guard let same = places.first(where: { $0.url.isSameFile(as: place.url) }),
+        for path in oldPaths {
+            guard let place = DatabasePlace(path),
+                let same = places.first(where: { $0.url.isSameFile(as: place.url) }),
                 same.url.path != place.url.path, (try? place.url.status().st_nlink) ?? 1 > 1
             else { continue }
             try? DurableFile(at: place.url).remove()

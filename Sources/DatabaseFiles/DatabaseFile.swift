@@ -133,6 +133,7 @@ public struct DatabaseFile: Sendable {
         let file = SQLiteFile(path: path, configuration: configuration, waitingFor: limit)
         switch rule {
         case .create:
+            try checkOldPaths()
             if !oldPaths.isEmpty { try moveHere() }
             return try open(file)
         case .refuse:

@@ -8,7 +8,9 @@ extension JSONStore {
         try StoreAccess.write.of(other.lastPathComponent, at: other.path) {
             let file = DurableFile(at: kept)
             let rival = DurableFile(at: other.resolvingSymlinksInPath())
-            guard try file.exists(), !file.isSame(as: rival) else {
+            guard try file.exists(), !file.isSame(as: rival),
+                kept.resolvingSymlinksInPath().path != rival.url.path
+            else {
                 throw MigrationError(
                     .misuse, "\(kept.path) does not exist, or is the file to set aside",
                     remedy: "Pass the file to go on with first, and then the other one. Nothing was changed.")

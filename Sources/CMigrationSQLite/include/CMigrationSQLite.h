@@ -145,4 +145,8 @@ int app_migrations_add_tokenizer(
 /// 1 if FTS5 has a tokenizer of a name.
 int app_migrations_has_tokenizer(app_migrations_connection *connection, const char *name);
 
+/// Registers the VFS `still-time`, for which the present is the moment of this call: otherwise it is SQLite's default one. Called
+/// once. Returns an error code of SQLite's, or 0 (https://sqlite.org/c3ref/vfs.html).
+int app_migrations_register_still_time(void);
+
 #endif

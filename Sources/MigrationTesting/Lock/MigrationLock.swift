@@ -82,6 +82,9 @@ public struct MigrationLock: Sendable {
     private func locked() throws -> [LockedMigration]? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
         let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+        if text.split(whereSeparator: \.isNewline).contains(where: { $0.hasPrefix("<<<<<<< ") }) {
+            throw notMerged("holds a conflict of Git")
+        }
         guard let migrations = LockedMigration.read(text) else {
             throw MigrationError(
                 .misuse, at: .file(url.lastPathComponent), "was written in another format",
@@ -90,21 +93,15 @@ public struct MigrationLock: Sendable {
                     MigrationLock.record(_:writing:) and .everything, and commit it.
                     """)
         }
-        try checkMerge(of: migrations.map(\.title))
+        let titles = migrations.map(\.title)
+        if let index = titles.indices.first(where: { titles[..<$0].contains(titles[$0]) }) {
+            throw notMerged("describes \(titles[index]) twice")
+        }
         return migrations
     }
 
-    /// Throws if Git has left its marks in the file, or the same paragraph of two branches.
-    private func checkMerge(of titles: [String]) throws {
-        let problem: String
-        if titles.contains(where: { $0.hasPrefix("<<<<<<< ") }) {
-            problem = "holds a conflict of Git"
-        } else if let index = titles.indices.first(where: { titles[..<$0].contains(titles[$0]) }) {
-            problem = "describes \(titles[index]) twice"
-        } else {
-            return
-        }
-        throw MigrationError(
+    private func notMerged(_ problem: String) -> MigrationError {
+        MigrationError(
             .misuse, at: .file(url.lastPathComponent), problem,
             remedy: "Keep one paragraph for each migration, in the order in which they run.")
     }
@@ -125,7 +122,7 @@ public struct MigrationLock: Sendable {
                 """
             } else if differences.filter(\.isOfShipped).allSatisfy(\.isInsertion) {
                 """
-                Let it run last, as it does on devices that have the others. If these have not shipped, call \
+                Let new migrations run last, as on devices that have the others. If these have not shipped, call \
                 MigrationLock.record(_:writing:) with .everything.
                 """
             } else {

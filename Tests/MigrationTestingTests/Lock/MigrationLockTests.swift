@@ -152,7 +152,7 @@ struct MigrationLockTests {
         ([shipped[0], shipped[2], shipped[1]], "has another place in the order"),
         (
             [shipped[0], ("between", { _ in }), shipped[1], shipped[2]],
-            "between is new, and runs before recorded ones. Let it run last"
+            "between is new, and runs before recorded ones. Let new migrations run last"
         ),
         ([shipped[0], ("fill 2", shipped[1].1), shipped[2]], "fill was removed"),
     ]
@@ -181,6 +181,7 @@ struct MigrationLockTests {
         let twice = text + "\nsearch\n  SELECT 1\n"
         for (text, problem) in [
             (conflict + ">>>>>>> tags\n", "holds a conflict of Git"), (twice, "describes search twice"),
+            ("<<<<<<< HEAD\n" + text, "holds a conflict of Git"),
         ] {
             try Data(text.utf8).write(to: lock.url)
             for body in [lock.verify, { try lock.record($0) }] as [(DatabaseMigrator) throws -> Void] {

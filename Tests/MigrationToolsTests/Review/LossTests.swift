@@ -61,6 +61,17 @@ struct LossTests {
         #expect(findings.isEmpty, "\(findings)")
     }
 
+    @Test("finds that the present in a check fails, although its own time stands still")
+    func presentInCheck() throws {
+        let findings = try findings(
+            """
+            CREATE TABLE day(id INTEGER PRIMARY KEY, d TEXT CHECK (d <= date('now')));
+            INSERT INTO day SELECT id, title FROM note;
+            """, after: "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT NOT NULL);")
+        #expect(
+            findings.contains { $0.contains("non-deterministic use of date() in a CHECK") }, "\(findings)")
+    }
+
     @Test("copies a database into one whose clock stands still")
     func clock() throws {
         let database = try DatabaseQueue()

@@ -13,8 +13,10 @@ extension Configuration {
     ///
     /// Files that the app attaches as it prepares a connection are replaced by databases in memory: a trial neither changes them,
     /// nor waits for the connection that makes it.
-    package func scratchDatabase() throws -> DatabaseQueue {
-        let scratch = try DatabaseQueue(configuration: forCopying())
+    ///
+    /// - Parameter path: a name for a database in memory.
+    package func scratchDatabase(path: String = ":memory:") throws -> DatabaseQueue {
+        let scratch = try DatabaseQueue(path: path, configuration: forCopying())
         _ = try scratch.inDatabase { try AttachedDatabases.replaceByEmptyOnes(with: .current, in: $0) }
         return scratch
     }

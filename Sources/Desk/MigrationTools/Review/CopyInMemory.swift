@@ -1,4 +1,4 @@
-import Foundation
+import CMigrationSQLite
 import GRDB
 import SchemaMigrations
 
@@ -7,7 +7,11 @@ import SchemaMigrations
 /// For SQL, time stands still in it: what migrations make of the same rows must not differ because a second has passed.
 final class CopyInMemory {
     private var copy: DatabaseQueue?
-    private let now = Date()
+
+    /// In memory, with a VFS of its own clock (uri.html): functions that take the place of SQLite's would be slower, and would accept
+    /// the present in a `CHECK`.
+    private static let path =
+        app_migrations_register_still_time() == 0 ? "file::memory:?vfs=still-time" : ":memory:"
 
     deinit { close() }
 
@@ -18,20 +22,9 @@ final class CopyInMemory {
 
     /// Returns a copy of a database, in the place of the last one.
     func copy(of database: DatabaseQueue) throws -> DatabaseQueue {
-        let copy = try copy ?? open(database.configuration)
+        let copy = try copy ?? database.configuration.scratchDatabase(path: Self.path)
         self.copy = copy
         try database.backup(to: copy)
-        return copy
-    }
-
-    private func open(_ configuration: Configuration) throws -> DatabaseQueue {
-        let functions = try DatabaseFunction.time(now: now)
-        let copy = try configuration.scratchDatabase()
-        try copy.inDatabase { db in
-            for function in functions { db.add(function: function) }
-            // SQLite trusts its own functions in definitions anyway.
-            try db.execute(sql: "PRAGMA trusted_schema = ON")
-        }
         return copy
     }
 }

@@ -218,7 +218,7 @@ struct MigrationComparison {
             "Rebuilding table \(table) changes constraints and fills \(columns), and copies every row.",
             """
             Fill \(filled.count == 1 ? "it" : "them") by an UPDATE in one file, and put the new CREATE TABLE into the \
-            next, which begins with `-- migrations: redefine`: it copies no row.
+            next, which begins with `-- migrations: redefine` and `-- allow: new-not-null`: it copies no row.
             """)
     }
 
