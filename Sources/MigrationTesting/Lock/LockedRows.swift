@@ -87,10 +87,15 @@ struct LockedRows {
                 digests[name, default: []].append("\(number): \(digest)")
             }
         }
+        let removesTables = trials.contains { first, _ in
+            first.before.tables.keys.contains { first.after.tables[$0] == nil }
+        }
         return digests.sorted { $0.key.folded < $1.key.folded }.map { name, digests in
             "leaves: \(name) \(StoredTables.digest(of: digests))"
         }
-            + (try unprotected(trials, changesRows: !digests.isEmpty).map { ["\(Self.unprotected) \($0)"] }
+            + (try unprotected(trials, changesRows: !digests.isEmpty || removesTables).map {
+                ["\(Self.unprotected) \($0)"]
+            }
                 ?? [])
     }
 

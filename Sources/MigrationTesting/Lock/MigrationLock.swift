@@ -82,7 +82,9 @@ public struct MigrationLock: Sendable {
     private func locked() throws -> [LockedMigration]? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
         let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
-        if text.split(whereSeparator: \.isNewline).contains(where: { $0.hasPrefix("<<<<<<< ") }) {
+        if text.split(whereSeparator: \.isNewline).contains(where: {
+            $0.hasPrefix("<<<<<<< ") || $0.hasPrefix(">>>>>>> ")
+        }) {
             throw notMerged("holds a conflict of Git")
         }
         guard let migrations = LockedMigration.read(text) else {
