@@ -57,7 +57,9 @@ extension DatabaseFile {
                     try copy(backup, to: new, like: place, interrupter)
                 } catch {
                     // It is the place that is full.
-                    throw failure(error, at: Obstacle(error) == .diskFull ? place.path : backup)
+                    throw failure(
+                        error,
+                        at: Obstacle(error) == .diskFull ? place.path : URL(fileURLWithPath: backup).path)
                 }
                 return try at(place) { try replace(place, by: new) }
             }

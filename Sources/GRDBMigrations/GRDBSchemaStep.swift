@@ -40,7 +40,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
                 remedy: """
                     If a newer version of the app has migrated it, update the app. If this version left migrations out, \
                     pass their identifiers as ignoring: to the schema step. If another migrator has applied them, register \
-                    them in this one: a database has one. Nothing was changed.
+                    them in this one: a database has one migrator. Nothing was changed.
                     """)
         }
         return (

@@ -166,7 +166,7 @@ extension DatabaseFile {
             throw MigrationError(
                 obstacle.code, at: .file(file.lastPathComponent),
                 "cannot be copied to the temporary folder, for SQLite to look at the copy",
-                remedy: "\(obstacle.remedy) Nothing was changed.", underlyingError: error)
+                remedy: obstacle.remedy, underlyingError: error)
         }
     }
 }

@@ -114,9 +114,13 @@ struct RowMerge {
         if !key.isEmpty, keys.contains(where: { $0.parent == table }),
             let id = try TableLayout.fetchAll(db).first(where: { $0.name == table })?.rowid
         {
+            let isSame = key.map { "own.\($0) = +child.\($0)" }.joined(separator: " AND ")
             return Addition(
                 table: table, sql: "\(insertion) WHERE child.\(id) = ?",
-                ids: "SELECT child.\(id) FROM \(rows)\(filter)")
+                ids: """
+                    SELECT child.\(id) FROM \(rows)\(filter)
+                    AND NOT EXISTS (SELECT 1 FROM \(table.inMain) AS own WHERE \(isSame))
+                    """)
         }
         // Without a key, only the values can say that a row is there.
         let new = key.isEmpty ? " EXCEPT SELECT \(list) FROM \(table.inMain)" : ""

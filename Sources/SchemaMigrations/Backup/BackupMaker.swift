@@ -13,7 +13,8 @@ package struct BackupMaker {
 
     package init(folder: URL, keep: Int, app: AppVersion? = nil) {
         // `URL(string: path)` makes a URL that Foundation cannot write to.
-        (self.folder, self.keep, self.app) = (URL(fileURLWithPath: folder.path), keep, app)
+        self.folder = folder.scheme == nil ? URL(fileURLWithPath: folder.path) : folder
+        (self.keep, self.app) = (keep, app)
     }
 
     /// Copies the database while its connection keeps others from writing.
