@@ -51,7 +51,7 @@ struct GRDBHistoryTests {
                 Library: library.sqlite: The database has had v2, which GRDB's migrator does not know. If a newer version of \
                 the app has migrated it, update the app. If this version left migrations out, pass their identifiers as \
                 ignoring: to the schema step. If another migrator has applied them, register them in this one: a database has \
-                one. Nothing was changed.
+                one migrator. Nothing was changed.
                 """)
         #expect(try launch("2.0", ["v1", "v3"], ignoring: ["v2"]) == ["v3"])
         #expect(try launch("3.0", ["v1", "v3", "v4"]) == ["v4"])

@@ -275,7 +275,7 @@ struct GRDBSchemaStepTests {
                 Library: library.sqlite: The database has had v3, which GRDB's migrator does not know. If a newer version of \
                 the app has migrated it, update the app. If this version left migrations out, pass their identifiers as \
                 ignoring: to the schema step. If another migrator has applied them, register them in this one: a database has \
-                one. Nothing was changed.
+                one migrator. Nothing was changed.
                 """)
     }
 
