@@ -49,6 +49,31 @@ struct SalvagedJournalTests {
         }
     }
 
+    /// Makes a database that is damaged in a transaction which overwrites its notes.
+    ///
+    /// - Parameters:
+    ///   - size: the number of pages that stay in memory.
+    ///   - isWritten: whether the file has any of the transaction; its journal has what is overwritten in any case.
+    ///   - change: changes the bytes of the journal, whose records begin after a sector (fileformat2.html, 3).
+    private func makeOverwritten(
+        inCacheOf size: Int, isWritten: Bool, changing change: (_ journal: inout Data, _ sector: Int) -> Void,
+        then body: (Database) throws -> Void = { _ in }
+    ) throws {
+        var before: Data?
+        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = \(size)") { db in
+            try addNotes(1...400, db)
+            before = FileManager.default.contents(atPath: folder.path("original.sqlite"))
+            try db.beginTransaction()
+            try db.execute(sql: "UPDATE note SET text = 'never'")
+            try body(db)
+        }
+        if !isWritten { try #require(before).write(to: URL(fileURLWithPath: path)) }
+        try pages.erase(root)
+        try DatabasePages(path: path + "-journal").change { journal in
+            change(&journal, journal[20..<24].reduce(0) { $0 << 8 | Int($1) })
+        }
+    }
+
     private func addNotes(_ ids: ClosedRange<Int>, _ db: Database) throws {
         for id in ids {
             try db.execute(
@@ -232,23 +257,14 @@ struct SalvagedJournalTests {
         "says that changes may be missing if its journal is damaged before its end, unless it was never synced",
         arguments: [false, true])
     func damagedJournal(isSynced: Bool) throws {
-        var before: Data?
-        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 2") { db in
-            try addNotes(1...400, db)
-            before = FileManager.default.contents(atPath: folder.path("original.sqlite"))
-            try db.beginTransaction()
-            try db.execute(sql: "UPDATE note SET text = 'never'")
-            try addNotes(401...3_000, db)
-        }
-        if !isSynced { try #require(before).write(to: URL(fileURLWithPath: path)) }
-        try pages.erase(root)
-        try DatabasePages(path: path + "-journal").change { journal in
-            // fileformat2.html, 3: the records begin after a sector, and each ends with its checksum.
-            let sector = journal[20..<24].reduce(0) { $0 << 8 | Int($1) }
+        try makeOverwritten(inCacheOf: 2, isWritten: isSynced) { journal, sector in
+            // Each record ends with its checksum.
             #expect(journal[11] > 0 && journal[11] < 255)
             // After them, SQLite syncs, begins the next part, and writes to the file.
             if !isSynced { journal = journal.prefix(sector + Int(journal[11]) * 4_104) }
             journal[sector + 4_103] ^= 1
+        } then: {
+            try addNotes(401...3_000, $0)
         }
         let report = try file.salvage(into: schema)
         #expect(report.hasUnusedJournal == isSynced, "\(report.debugDescription)")
@@ -260,17 +276,7 @@ struct SalvagedJournalTests {
         "says that changes may be missing if its journal was cut, unless nothing was written since",
         arguments: [false, true])
     func cutJournal(isWritten: Bool) throws {
-        var before: Data?
-        let root = try make("PRAGMA secure_delete = OFF; PRAGMA cache_size = 8") { db in
-            try addNotes(1...400, db)
-            before = FileManager.default.contents(atPath: folder.path("original.sqlite"))
-            try db.beginTransaction()
-            try db.execute(sql: "UPDATE note SET text = 'never'")
-        }
-        if !isWritten { try #require(before).write(to: URL(fileURLWithPath: path)) }
-        try pages.erase(root)
-        try DatabasePages(path: path + "-journal").change { journal in
-            let sector = journal[20..<24].reduce(0) { $0 << 8 | Int($1) }
+        try makeOverwritten(inCacheOf: 8, isWritten: isWritten) { journal, sector in
             journal = journal.prefix(sector + (Int(journal[11]) - 1) * 4_104 + 100)
         }
         let report = try file.salvage(into: schema)
