@@ -26,7 +26,8 @@ enum Orphans {
     }
 
     enum Identity {
-        case rowid(Int64)
+        /// The row's id, and a name of it that is no column.
+        case rowid(Int64, name: String)
         /// A table without row ids has only the number of the foreign key.
         case key(Int)
     }
@@ -48,20 +49,24 @@ enum Orphans {
                 // The key does not match its parent: no row can be right or wrong.
                 continue
             }
+            let rowid = try rowidName(of: key.child, db)
             let rows = try Row.fetchCursor(check)
             while let row = try rows.next() {
                 try interrupter.check()
-                try body((row[1] as Int64?).map(Identity.rowid) ?? .key(row[3]), key.child)
+                try body((row[1] as Int64?).map { .rowid($0, name: rowid) } ?? .key(row[3]), key.child)
             }
         }
     }
 
+    private static func rowidName(of table: SQLName, _ db: Database) throws -> String {
+        let columns = try SQLName.fetchSet(
+            db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main')", arguments: [table])
+        return ["rowid", "_rowid_", "oid"].first { !columns.contains(SQLName($0)) } ?? "rowid"
+    }
+
     private static func delete(_ identity: Identity, from table: SQLName, _ db: Database) throws {
         switch identity {
-        case .rowid(let id):
-            let columns = try SQLName.fetchSet(
-                db.cachedStatement(sql: "SELECT name FROM pragma_table_xinfo(?, 'main')"), arguments: [table])
-            let name = ["rowid", "_rowid_", "oid"].first { !columns.contains(SQLName($0)) } ?? "rowid"
+        case .rowid(let id, let name):
             try db.cachedStatement(sql: "DELETE FROM \(table.inMain) WHERE \(name) = ?")
                 .execute(arguments: [id])
         case .key(let number):
