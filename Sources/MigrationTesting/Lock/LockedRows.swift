@@ -90,13 +90,11 @@ struct LockedRows {
         let removesTables = trials.contains { first, _ in
             first.before.tables.keys.contains { first.after.tables[$0] == nil }
         }
-        return digests.sorted { $0.key.folded < $1.key.folded }.map { name, digests in
+        let leaves = digests.sorted { $0.key.folded < $1.key.folded }.map { name, digests in
             "leaves: \(name) \(StoredTables.digest(of: digests))"
         }
-            + (try unprotected(trials, changesRows: !digests.isEmpty || removesTables).map {
-                ["\(Self.unprotected) \($0)"]
-            }
-                ?? [])
+        let risk = try unprotected(trials, changesRows: !digests.isEmpty || removesTables)
+        return leaves + (risk.map { ["\(Self.unprotected) \($0)"] } ?? [])
     }
 
     /// Returns rows of several kinds, as many as it takes for every value that the migration or a constraint names.

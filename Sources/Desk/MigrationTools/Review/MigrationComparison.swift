@@ -188,8 +188,7 @@ struct MigrationComparison {
     private func columnsFilled(
         ifNeedless rebuild: ScriptOutline.Rebuild, _ old: TableLayout, _ new: TableLayout
     ) -> [SQLName]? {
-        guard rebuild.copies.allSatisfy(\.copiesEveryRow), before.canRedefine(rebuild.table, asIn: after)
-        else { return nil }
+        guard rebuild.copies.allSatisfy(\.copiesEveryRow) else { return nil }
         // An UPDATE before it can fill NULLs, unless a trigger makes more of it.
         let hasTrigger = before.triggers.values.contains { $0.table == rebuild.table }
         var filled: [SQLName] = []
@@ -202,7 +201,7 @@ struct MigrationComparison {
             default: return nil
             }
         }
-        return filled
+        return before.canRedefine(rebuild.table, asIn: after) ? filled : nil
     }
 
     private mutating func reportNeedless(_ rebuild: ScriptOutline.Rebuild, _ filled: [SQLName]) {
