@@ -50,7 +50,7 @@ extension Promises {
     /// | --- | --- |
     /// | the manager has been here | goes on |
     /// | the app has removed what was known of the manager, with its data | is new here |
-    /// | newer releases were launched here, and none before them | does nothing |
+    /// | newer releases were launched here, and no older one was launched or named before them | does nothing |
     /// | what was known here was damaged, and the app has named a version instead | begins at that version |
     /// | the store has forgotten the manager, and a database of its own has not | begins at what it has completed there |
     /// | nothing is here, or nothing but this build has been | begins in a database where it stands elsewhere |

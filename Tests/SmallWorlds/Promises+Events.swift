@@ -96,7 +96,8 @@ extension Promises {
         if let index = memory.seen[line]?.firstIndex(where: { $0.release == named.release && $0.isNamed }) {
             if named.isDoubtful { memory.seen[line]?[index].isDoubtful = true }
         } else {
-            memory.seen[line, default: []].insert(named, at: 0)
+            // A place notes versions in the order in which they come: what it had seen before stays first.
+            memory.seen[line, default: []].append(named)
         }
     }
 

@@ -373,5 +373,14 @@ extension KnownWorld {
                     .init(30, .transaction, in: .database(0), manager: 1),
                 ], move: .init(20), managers: [.init(), .init()]),
             [.launch(3, .without(manager: 0)), .launch(2), .twice(1, .lose(0)), .launch(3)]),
+        KnownWorld(
+            "an answer that another manager has given after newer releases were launched makes no downgraded one begin",
+            SmallApp(
+                steps: [
+                    .init(10, .cursor, in: .database(1)),
+                    .init(21, .cursor, in: .database(1), manager: 1, since: .secondBuild(of: 2)),
+                ], managers: [.init(hasVersionChanges: true), .init(adopting: .version)],
+                storeInDatabase: true),
+            [.launch(2), .launch(3, .through(10)), .twice(1, .lose(0)), .launch(2)]),
     ]
 }
