@@ -104,14 +104,17 @@ final class PageSource {
     ///   - end: the number of all of them.
     func sectorsOfZeros(in chain: [Int], from start: Int, to end: Int) throws -> [Range<Int>] {
         var first = start
-        return try chain.flatMap { number in
-            defer { first += usableSize - 4 }
-            let used = 0..<4 + min(end - first, usableSize - 4)
+        var sectors: [Range<Int>] = []
+        for number in chain {
             // The first four bytes name the next page.
-            return try (page(number)?.sectorsOfZeros(in: used) ?? [used]).map { sector in
-                first + max(sector.lowerBound - 4, 0)..<first
-                    + max(min(sector.upperBound, used.upperBound) - 4, 0)
+            let used = 0..<4 + min(end - first, usableSize - 4)
+            for sector in try page(number)?.sectorsOfZeros(in: used) ?? [used] {
+                let lower = max(sector.lowerBound - 4, 0)
+                let upper = max(min(sector.upperBound, used.upperBound) - 4, 0)
+                sectors.append(first + lower..<first + upper)
             }
+            first += usableSize - 4
         }
+        return sectors
     }
 }

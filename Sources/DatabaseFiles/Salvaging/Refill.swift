@@ -323,7 +323,8 @@ struct Refill {
             return lost?.isEmpty != true && !isOther
         }
         if let lost { return lost.hold(keys) }
-        return found[layout.name]?.allSatisfy { !$0.keys.overlaps(keys) || $0.lost.hold(keys) } ?? true
+        guard let found = found[layout.name] else { return true }
+        return found.allSatisfy { !$0.keys.overlaps(keys) || $0.lost.hold(keys) }
     }
 
     /// Returns true for a tree that nothing leads to, if all of its pages can be among those of deleted rows.

@@ -30,13 +30,14 @@ struct FixtureCopy {
         self.tables = tables
         objects = try SchemaObject.fetchAll(source)
         noise = Noise(jsonKeys: maker.jsonKeys)
-        joined = Set(
-            tables.flatMap { table in
-                table.references.flatMap { reference in
-                    reference.columns.map { SQLName("\(table.name).\($0)") }
-                        + reference.parentColumns.map { SQLName("\(reference.parent).\($0)") }
-                }
-            })
+        var joined: Set<SQLName> = []
+        for table in tables {
+            for reference in table.references {
+                joined.formUnion(reference.columns.map { SQLName("\(table.name).\($0)") })
+                joined.formUnion(reference.parentColumns.map { SQLName("\(reference.parent).\($0)") })
+            }
+        }
+        self.joined = joined
     }
 
     mutating func make() throws -> FixtureReport {

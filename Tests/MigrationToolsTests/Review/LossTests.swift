@@ -716,8 +716,8 @@ struct LossTests {
         ])
     func noRows(first: String, sql: String, rules: [String]) throws {
         let found = try findings(sql, after: first).filter { !$0.contains("[unindexed-foreign-key]") }
-        #expect(
-            found.compactMap { $0.split(separator: "[").last?.dropLast() }.map(String.init).sorted() == rules)
+        let named = found.compactMap { (finding: String) in finding.split(separator: "[").last?.dropLast() }
+        #expect(named.map { String($0) }.sorted() == rules)
     }
 
     @Test(

@@ -138,13 +138,13 @@ struct Generation {
 
     private func list(_ questions: [SchemaQuestion], _ title: String, _ style: Style) -> [String] {
         guard !questions.isEmpty else { return [] }
-        return ["", style.heading(title)]
-            + questions.flatMap { question in
-                ["  \(style.notable("?")) \(question.subject): \(question.text)"]
-                    + (question.drop.map { ["    \($0)"] } ?? [])
-                    + (question.waiting.isEmpty
-                        ? [] : ["    Left out with it: \(question.waiting.asList)."])
-            }
+        var lines = ["", style.heading(title)]
+        for question in questions {
+            lines.append("  \(style.notable("?")) \(question.subject): \(question.text)")
+            if let drop = question.drop { lines.append("    \(drop)") }
+            if !question.waiting.isEmpty { lines.append("    Left out with it: \(question.waiting.asList).") }
+        }
+        return lines
     }
 }
 
