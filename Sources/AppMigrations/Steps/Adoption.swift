@@ -93,6 +93,10 @@ public struct Adoption {
     /// run do not run again. Steps from that version on are this manager's own. Elsewhere it is like ``newApp``. Pass it for
     /// good: people update from any version. If a manager has several former names, join them with `any`.
     ///
+    /// A manager that has a record is not asked. So when steps come to one that has shipped, or it takes its first name
+    /// back, give it a new name, and pass all former ones; otherwise these steps run again. Of managers that you merge,
+    /// no two may have steps of one version in one place.
+    ///
     /// Split it off in a version of which no step has shipped. In `2.0-beta.2`, the steps for 2.0 would run again for those
     /// who have had them in `2.0-beta.1`.
     ///

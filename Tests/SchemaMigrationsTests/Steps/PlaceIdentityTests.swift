@@ -146,6 +146,24 @@ struct PlaceIdentityTests {
         #expect(log.lines == ["A 1.5", "Photos 2.0"])
     }
 
+    @Test("a new name brings two managers together, or steps back to the manager that they came from")
+    func newNameForFormers() throws {
+        try manager("Library", "1.0").migrate()
+        let old = try manager("Library", "1.9")
+        closure(old, "1.5")
+        try old.migrate()
+        try photos("2.0").migrate()
+        let library = try manager("Library", "2.0")
+        closure(library, "2.0-1")
+        try library.migrate()
+        let media = try manager(
+            "Media", "3.0",
+            adopting: .any(.splitFrom("Photos", before: "3.0"), .splitFrom("Library", before: "3.0")))
+        closure(media, "1.5", "2.0", "2.0-1", "3.0")
+        #expect(try media.migrate().launch == .upgrade(from: "2.0"))
+        #expect(log.lines == ["Library 1.5", "Photos 2.0", "Library 2.0-1", "Media 3.0"])
+    }
+
     @Test("a former name that only an older app calls runs nothing that has come to another manager")
     func formerNameCalledLate() throws {
         try manager("Library", "1.0").migrate()
