@@ -1,3 +1,4 @@
+import AppMigrations
 import DatabaseFiles
 import Foundation
 import GRDB
@@ -117,5 +118,65 @@ struct DamagedCellTests {
             data[18] = 9
         }
         #expect(try salvagedIDs() == Array(1...20))
+    }
+
+    private static let computing = [
+        "data TEXT, mood TEXT AS (json_extract(data, '$.mood')) STORED);",
+        "data TEXT, mood TEXT AS (json_extract(data, '$.mood')) VIRTUAL);",
+        "data TEXT); CREATE UNIQUE INDEX moods ON entry(json_extract(data, '$.mood'));",
+        "data TEXT CHECK (json_extract(data, '$.mood') <> ''));",
+    ]
+
+    @Test("loses the row alone of whose value nothing can be computed", arguments: computing)
+    func uncomputable(columns: String) throws {
+        try FileManager.default.removeItem(atPath: path)
+        let schema = try SchemaMigrator(tables: "CREATE TABLE entry(id INTEGER PRIMARY KEY, \(columns)")
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            INSERT INTO entry(id, data) VALUES (1, '{"mood": "blue"}'), (2, '{"mood": "bad"}'), (3, '{"mood": "red"}')
+            """)
+        let objects = try queue.strings("SELECT sql FROM sqlite_schema WHERE tbl_name = 'entry'")
+        try queue.close()
+        try pages.change { data in
+            let value = try #require(data.range(of: Data(#"{"mood": "bad"}"#.utf8)))
+            data[value.lowerBound] = 1
+            data[18] = 9
+        }
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        let table = try #require(report.tables.first { $0.name == "entry" })
+        #expect(table.saved == 2 && table.refused == 1 && report.tables.count == 1)
+        let salvaged = try DatabaseQueue(path: path)
+        #expect(try salvaged.integers("SELECT id FROM entry ORDER BY id") == [1, 3])
+        #expect(
+            try salvaged.strings("SELECT sql FROM sqlite_schema WHERE tbl_name = 'entry'") == objects)
+        try salvaged.close()
+    }
+
+    @Test("stays as it is while a function of the app's fails for every row")
+    func failingFunction() throws {
+        let isReady = Locked(true)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            let words = DatabaseFunction("words", argumentCount: 1, pure: true) { values in
+                guard isReady.withLock({ $0 }) else { throw Mishap() }
+                return values[0]
+            }
+            db.add(function: words)
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.execute("CREATE TABLE text(id INTEGER PRIMARY KEY, all_words TEXT AS (words(id)) STORED)")
+        try queue.execute("INSERT INTO text(id) VALUES (1), (2), (3)")
+        try queue.close()
+        try pages.change { $0[18] = 9 }
+        let damaged = try pages.read()
+        let file = DatabaseFile(path: path, configuration: configuration)
+        isReady.withLock { $0 = false }
+        let error = try #require(throws: MigrationError.self) { try file.salvage(into: schema) }
+        #expect(error.message.contains("a mishap"), "\(error)")
+        #expect(try pages.read() == damaged)
+        isReady.withLock { $0 = true }
+        #expect(try file.salvage(into: schema).saved == 23)
     }
 }

@@ -33,6 +33,8 @@ struct Refill {
     /// The tables into which migrations have inserted rows, and of these the ids of rows that cannot be read.
     private var seeded: Set<SQLName> = []
     private(set) var unreadable: [SQLName: Set<Int64>] = [:]
+    /// The errors of functions that have refused rows.
+    private var functionErrors: [SQLName: DatabaseError] = [:]
 
     init(
         _ db: Database, from damaged: DamagedDatabase, _ schema: OwnSchema, _ version: SchemaHistory.Entry,
@@ -72,6 +74,7 @@ struct Refill {
         seeded = Set(seeds.map(\.table) + virtual.compactMap(\.content))
         for (layout, table) in places { try fill(layout, RowInsertion(layout, into: table, db), as: table) }
         try fillWithLooseRows(virtual)
+        try checkFunctions()
         for rows in seeds { try rows.putBack(db) { mayBeLost($0, from: rows.layout) } }
         try raiseSequences()
         try removeOrphans(seeds)
@@ -166,11 +169,19 @@ struct Refill {
                 table.refused += 1
             }
         }
+        if let error = insertion.functionError { functionErrors[SQLName(table.name)] = error }
         progress?.completedUnitCount += 1
         guard fitting > 0 || others == 0 else { return false }
         table.unreadable += unreadable + others
         if !ids.isEmpty { self.unreadable[layout.name, default: []].formUnion(ids) }
         return true
+    }
+
+    /// Throws if a function has refused several rows of a table, and none was saved: it is to blame then, and not the values.
+    private func checkFunctions() throws {
+        for (name, error) in functionErrors {
+            if let table = tables[name], table.saved == 0, table.refused > 1 { throw error }
+        }
     }
 
     /// Inserts the rows of pages that no root leads to, if they can be those of one table alone that has lost pages.

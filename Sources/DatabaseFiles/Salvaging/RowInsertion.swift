@@ -10,6 +10,8 @@ final class RowInsertion {
     /// The name of the row's id, if the table has one that is no column.
     private let rowid: String?
     private var statements: [Int: Statement] = [:]
+    /// The last error of a function that the schema calls, such as that of a generated column.
+    private(set) var functionError: DatabaseError?
 
     /// Creates an insertion.
     ///
@@ -36,11 +38,14 @@ final class RowInsertion {
             // GRDB's own count looks for the right thread each time.
             return app_migrations_changes(pointer) > 0
         case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG: return false
-        default:
-            throw DatabaseError(
-                resultCode: ResultCode(rawValue: code),
-                message: String(cString: app_migrations_message(pointer)), sql: statement.sql)
+        default: break
         }
+        let error = DatabaseError(
+            resultCode: ResultCode(rawValue: code),
+            message: String(cString: app_migrations_message(pointer)), sql: statement.sql)
+        guard error.resultCode == .SQLITE_ERROR else { throw error }
+        functionError = error
+        return false
     }
 
     /// Sets the arguments of a statement.
