@@ -56,10 +56,12 @@ struct LaunchNotes: Sendable {
                 "ran deferred \(step.version) up to \(done)\(total.map { " of \($0)" } ?? "")"
         case .didFail(let step, let error):
             running = nil
+            let isPostponed = Obstacle(error) == .postponed
+            let failure = "\(step.version) \(isPostponed ? "was postponed" : "failed"): \(error)"
             if isDeferred {
-                managers[index].deferred[step.version] = "deferred \(step.version) failed: \(error)"
+                managers[index].deferred[step.version] = "deferred \(failure)"
             } else {
-                managers[index].failure = "\(step.version) failed: \(error)"
+                managers[index].failure = failure
             }
         case .finished:
             running = nil
@@ -70,14 +72,15 @@ struct LaunchNotes: Sendable {
 
     /// How a launch has ended.
     enum End {
-        case returned, failed
+        case returned
+        case failed(any Error)
         /// A step that was not recorded does not count.
         case killed
     }
 
     /// Returns a clause for each manager, such as `upgrade from 1.0, ran 1.1 and 1.1-1`.
     func text(of end: End) -> String {
-        let isDead = end == .killed
+        let isDead = if case .killed = end { true } else { false }
         var clauses = managers.map { manager in
             var parts = [manager.launch?.words ?? "nothing"]
             let done = manager.done.filter { !(isDead && $0.version == running) }
@@ -87,8 +90,13 @@ struct LaunchNotes: Sendable {
                 guard let versions = schemaStep.schemaVersions, !versions.isEmpty else { continue }
                 parts.append("migrated \(schemaStep.database ?? "") to \(versions.last ?? "")")
             }
+            switch end {
             // The app has caught the error.
-            if end == .returned, !manager.isLaunched { parts.append(manager.failure ?? "failed") }
+            case .returned where !manager.isLaunched: parts.append(manager.failure ?? "failed")
+            case .failed(let error) where (error as? MigrationError)?.manager != manager.name:
+                parts += [manager.failure].compactMap(\.self)
+            default: break
+            }
             parts += manager.deferred.sorted { $0.key < $1.key }.map(\.value)
             return (manager.name == "default" ? "" : "\(manager.name): ") + parts.joined(separator: ", ")
         }

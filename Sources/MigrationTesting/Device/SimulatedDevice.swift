@@ -189,7 +189,7 @@ public final class SimulatedDevice {
         highest = max(highest ?? version, version)
         // Ignore the app's errors after the kill: a dead process cannot throw them.
         if !process.isDead, case .failure(let error) = result {
-            let text = process.notes.text(of: .failed)
+            let text = process.notes.text(of: .failed(error))
             log.append("\(verb) \(version): \(text.isEmpty ? "" : "\(text), ")failed: \(error)")
             throw error
         }

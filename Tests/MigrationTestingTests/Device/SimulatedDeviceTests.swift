@@ -232,6 +232,32 @@ struct SimulatedDeviceTests {
         #expect(device.log[2] == "launch as 1.1: downgrade from 2.0")
     }
 
+    @Test("has what one manager postponed, and caught, in its log, though another one throws")
+    func postponed() throws {
+        let device = try SimulatedDevice { folder, version in
+            func manager(_ name: String, _ error: any Error) throws -> MigrationManager {
+                let manager = try MigrationManager(
+                    name: name, currentVersion: version, adopting: .newApp,
+                    store: .jsonFile(at: folder.appendingPathComponent("records.json")),
+                    options: MigrationOptions(ignoresStepsAboveCurrent: true))
+                manager.whenMigratingToVersion("2.0") { throw error }
+                return manager
+            }
+            do {
+                try manager("Search", MigrationPostponed(reason: "it is switched off")).migrate()
+            } catch let error as MigrationError where error.code == .postponed {}
+            try manager("Library", Mishap()).migrate()
+        }
+        try device.launch(as: "1.0")
+        #expect(throws: MigrationError.self) { try device.launch(as: "2.0") }
+        #expect(
+            device.log[1].hasPrefix(
+                """
+                launch as 2.0: Search: upgrade from 1.0, 2.0 was postponed: it is switched off; Library: upgrade from \
+                1.0, failed: Library: step 2.0
+                """), "\(device.log)")
+    }
+
     @Test("removes its folder when it is released")
     func folder() throws {
         var device: SimulatedDevice? = try SimulatedDevice(Self.plainApp)
