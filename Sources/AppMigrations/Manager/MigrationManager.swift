@@ -92,6 +92,12 @@ public final class MigrationManager {
                 .misuse, problem,
                 remedy: "Name it after its subsystem, and never change the name once an app has shipped.")
         }
+        if let oldest = options.oldestSupported, oldest > current.ceiling, !options.ignoresStepsAboveCurrent {
+            throw MigrationError(
+                .misuse, "oldestSupported, \(oldest), is above the current version \(current)",
+                remedy: "Pass the current version or one below it: each update would be refused.",
+                manager: name)
+        }
         self.name = name
         self.currentVersion = current
         self.options = options

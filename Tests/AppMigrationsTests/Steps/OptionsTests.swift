@@ -98,10 +98,28 @@ struct OptionsTests {
         let options = MigrationOptions(oldestSupported: "3.0")
         try launch("3.0", store: store)
         #expect(try launch("4.0", store: store, options: options).launch == .upgrade(from: "3.0"))
-        let strict = MigrationOptions(oldestSupported: "9.0")
+        let strict = MigrationOptions(oldestSupported: "4.0")
         #expect(try launch("4.0", store: store, options: strict).launch == .relaunch)
-        #expect(try launch("3.5", store: store, options: strict).launch == .downgrade(from: "4.0"))
         #expect(try launch("4.0", store: .inMemory(), options: strict).launch == .freshInstall)
+        #expect(try launch("3.0", store: store, options: options).launch == .downgrade(from: "4.0"))
+    }
+
+    @Test("an oldest supported version above the current one is a mistake, except in tests of older versions")
+    func oldestAboveCurrent() throws {
+        let error = try #require(throws: MigrationError.self) {
+            try launch("2.9", store: store, options: MigrationOptions(oldestSupported: "3.0"))
+        }
+        #expect(error.code == .misuse)
+        #expect(
+            error.description == """
+                Library: oldestSupported, 3.0, is above the current version 2.9. Pass the current version or one below it: \
+                each update would be refused.
+                """)
+        // It has the steps of its release.
+        let beta = try launch("3.0-beta.1", store: store, options: MigrationOptions(oldestSupported: "3.0"))
+        #expect(beta.launch == .freshInstall)
+        let older = MigrationOptions(oldestSupported: "3.0", ignoresStepsAboveCurrent: true)
+        #expect(try launch("2.9", store: .inMemory(), options: older).launch == .freshInstall)
     }
 
     @Test("a separate line of versions and the app's line do not affect each other")
