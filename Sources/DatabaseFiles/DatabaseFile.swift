@@ -122,7 +122,7 @@ public struct DatabaseFile: Sendable {
     }
 
     private func opening<Writer: DatabaseWriter>(_ open: (SQLiteFile) throws -> Writer) throws -> Writer {
-        guard !path.isEmpty else {
+        guard !["", "file:", "file://"].contains(path) else {
             throw MigrationError(
                 .misuse, "The path of the database is empty, which SQLite takes for a temporary database",
                 remedy: "Pass the path of a file. For that of an app group, check the group's identifier.")

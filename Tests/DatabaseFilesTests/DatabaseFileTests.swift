@@ -16,12 +16,12 @@ struct DatabaseFileTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("has a path: SQLite would take none for a temporary database")
-    func emptyPath() throws {
+    @Test("has a path: SQLite would take none for a temporary database", arguments: ["", "file:", "file://"])
+    func emptyPath(path: String) throws {
         for oldPaths in [[], [folder.path("app.sqlite")]] {
             try Data().write(to: folder.file("app.sqlite"))
             let error = try #require(throws: MigrationError.self) {
-                try DatabaseFile(path: "", movedFrom: oldPaths).openQueue()
+                try DatabaseFile(path: path, movedFrom: oldPaths).openQueue()
             }
             #expect(error.code == .misuse)
             #expect(try folder.fileNames == ["app.sqlite"])

@@ -109,8 +109,10 @@ extension String {
         var path = self
         if hasPrefix("file:") {
             guard let uri = URLComponents(string: self) else { return nil }
-            let query = uri.query ?? ""
-            path = query.contains("mode=memory") || query.contains("vfs=memdb") ? "" : uri.path
+            let inMemory = [
+                URLQueryItem(name: "mode", value: "memory"), URLQueryItem(name: "vfs", value: "memdb"),
+            ]
+            path = uri.queryItems?.contains(where: inMemory.contains) == true ? "" : uri.path
         }
         return path.isEmpty || path.hasPrefix(":memory:") ? nil : path
     }

@@ -343,6 +343,7 @@ struct SQLiteStoreTests {
         let path = folder.path("my records.sqlite")
         let uri = URL(fileURLWithPath: path).absoluteString
         #expect(uri.databasePath == path)
+        #expect("\(uri)?note=mode=memory&xvfs=memdb".databasePath == path)
         // Other builds of SQLite take it for a path.
         guard try queue.strings("PRAGMA compile_options").contains(where: { $0.hasPrefix("USE_URI") }) else {
             return
