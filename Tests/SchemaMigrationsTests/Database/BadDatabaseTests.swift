@@ -36,7 +36,8 @@ struct BadDatabaseTests {
         #expect(error.code == .unwritable)
         #expect(
             error.description == """
-                attempt to write a readonly database (SQLite 8). Make the file and its folder writable, then retry.
+                attempt to write a readonly database (SQLite 8). Make the file and its folder writable, and open \
+                it for writing, then retry.
                 """)
         #expect(try schema.migrate(folder.queue()).applied == [1, 2, 3])
     }

@@ -37,7 +37,10 @@ struct DatabaseFailureTests {
         arguments: [
             (ResultCode.SQLITE_FULL, .diskFull, "The disk is full. Free some space, then retry."),
             (.SQLITE_IOERR_SHMSIZE, .diskFull, "The disk is full. Free some space, then retry."),
-            (.SQLITE_READONLY, .unwritable, "Make the file and its folder writable, then retry."),
+            (
+                .SQLITE_READONLY, .unwritable,
+                "Make the file and its folder writable, and open it for writing, then retry."
+            ),
             (
                 .SQLITE_PROTOCOL, .locked,
                 "Another connection or process is using the database. Let it finish, then retry."

@@ -60,7 +60,8 @@
             try schema.migrate(queue(), upTo: 1)
             try disk.mount(size: "20m", readOnly: true)
             let error = try #require(throws: MigrationError.self) { try schema.migrate(queue()) }
-            #expect(error.remedy == "Make the file and its folder writable, then retry.")
+            #expect(
+                error.remedy == "Make the file and its folder writable, and open it for writing, then retry.")
             #expect(try schema.migrate(queue(), upTo: 1).applied == [], "nothing pending needs no writing")
 
             try disk.mount(size: "20m")

@@ -85,7 +85,7 @@ struct NothingPendingTests {
         #expect(
             error.description == """
                 2_b.sql:1: attempt to write a readonly database (SQLite 8). Make the file and its folder writable, \
-                then retry.
+                and open it for writing, then retry.
                 """)
     }
 
