@@ -83,8 +83,8 @@ struct EvidenceTests {
             lines == [
                 """
                 undecided: A: library.sqlite has tables, but no record or `adopting` says which app version created \
-                them. Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns \
-                the current version if the app has just created them. Nothing was changed.
+                them. Pass an `adopting` that does: for example .databaseHasTables(dbQueue, means: "1.0"), or a \
+                closure that returns the current version if the app has just created them. Nothing was changed.
                 """
             ])
         #expect(effects == [])

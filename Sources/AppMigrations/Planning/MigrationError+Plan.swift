@@ -72,8 +72,8 @@ extension MigrationError {
             .undecided,
             "\(place.name) has tables, but no record or `adopting` says which app version created them",
             remedy: """
-                Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns the \
-                current version if the app has just created them. Nothing was changed.
+                Pass an `adopting` that does: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that \
+                returns the current version if the app has just created them. Nothing was changed.
                 """,
             manager: request.manager)
     }

@@ -68,8 +68,8 @@ extension SchemaMigrator {
                 "The database has tables, but there is no `schema_migrations` table"
                     + (adopting == nil ? "" : ", and `adopting` finds no version"),
                 remedy: """
-                    Pass `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. \
-                    Nothing was changed.
+                    Pass the migrator an `adopting:` that returns the version of the tables, such as \
+                    `SchemaAdoption { db in … }`. Nothing was changed.
                     """)
         }
         if let baseline = try self.baseline(), !versions.contains(version),

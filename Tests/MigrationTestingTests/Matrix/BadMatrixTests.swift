@@ -150,7 +150,7 @@ struct BadMatrixTests {
         let message = try message(UpgradeMatrix(of: schema, fixtures: folder.url))
         #expect(
             message.contains("The fixture 1.sqlite cannot be used: The database has tables"), "\(message)")
-        #expect(message.contains("Pass `adopting:"), "\(message)")
+        #expect(message.contains("Pass the migrator an `adopting:`"), "\(message)")
     }
 
     @Test("reports damage, and orphans")

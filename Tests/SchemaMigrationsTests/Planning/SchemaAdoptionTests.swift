@@ -41,8 +41,8 @@ struct SchemaAdoptionTests {
     }
 
     private static let unmanaged = """
-        The database has tables, but there is no `schema_migrations` table. Pass `adopting: \
-        SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed.
+        The database has tables, but there is no `schema_migrations` table. Pass the migrator an \
+        `adopting:` that returns the version of the tables, such as `SchemaAdoption { db in … }`. Nothing was changed.
         """
 
     private static let unknown = unmanaged.replacingOccurrences(

@@ -152,8 +152,9 @@ struct SchemaMigratorTests {
         #expect(error.code == .undecided)
         #expect(
             error.description == """
-                The database has tables, but there is no `schema_migrations` table, and `adopting` finds no version. Pass \
-                `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed.
+                The database has tables, but there is no `schema_migrations` table, and `adopting` finds no version. \
+                Pass the migrator an `adopting:` that returns the version of the tables, such as `SchemaAdoption { db in … }`. \
+                Nothing was changed.
                 """)
         #expect(try queue.strings("SELECT name FROM sqlite_master") == ["t"])
     }

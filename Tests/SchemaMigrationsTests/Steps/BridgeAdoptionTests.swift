@@ -104,12 +104,13 @@ struct BridgeAdoptionTests {
             try launch(adoptsTables: true, adoptsInstall: false)
         }
         #expect(missingInstall.code == .undecided)
-        #expect(missingInstall.remedy.contains("Pass `adopting`: for example .databaseHasTables"))
+        #expect(
+            missingInstall.remedy.contains("Pass an `adopting` that does: for example .databaseHasTables"))
         let missingTables = try #require(throws: MigrationError.self) {
             try launch(adoptsTables: false, adoptsInstall: true)
         }
         #expect(missingTables.code == .undecided)
-        #expect(missingTables.remedy.contains("`adopting: SchemaAdoption { db in … }` to the migrator"))
+        #expect(missingTables.remedy.contains("Pass the migrator an `adopting:` that returns"))
 
         let report = try launch(adoptsTables: true, adoptsInstall: true)
         #expect(report.launch == .adoption(from: "1.0"))
@@ -134,8 +135,8 @@ struct BridgeAdoptionTests {
         #expect(
             unanswered.description == """
                 Library: library.sqlite has tables, but no record or `adopting` says which app version created them. \
-                Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns the \
-                current version if the app has just created them. Nothing was changed.
+                Pass an `adopting` that does: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that \
+                returns the current version if the app has just created them. Nothing was changed.
                 """)
         // The version that its tables have, now that the app has made them.
         #expect(try launch(Adoption { "2.0" }).launch == .adoption(from: "2.0"))

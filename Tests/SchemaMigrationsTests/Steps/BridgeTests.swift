@@ -186,8 +186,8 @@ struct BridgeTests {
         #expect(
             error.description == """
                 Library: library.sqlite has tables, but no record or `adopting` says which app version created them. \
-                Pass `adopting`: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that returns the \
-                current version if the app has just created them. Nothing was changed.
+                Pass an `adopting` that does: for example .databaseHasTables(dbQueue, means: "1.0"), or a closure that \
+                returns the current version if the app has just created them. Nothing was changed.
                 """)
         #expect(try Data(contentsOf: app.databaseURL) == before)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
@@ -206,8 +206,9 @@ struct BridgeTests {
         #expect(error.code == .undecided)
         #expect(
             error.description == """
-                Library: library.sqlite: The database has tables, but there is no `schema_migrations` table. Pass \
-                `adopting: SchemaAdoption { db in … }` to the migrator, and return the version of the tables. Nothing was changed. The manager's own `adopting` has to say which app version created them.
+                Library: library.sqlite: The database has tables, but there is no `schema_migrations` table. Pass the \
+                migrator an `adopting:` that returns the version of the tables, such as `SchemaAdoption { db in … }`. \
+                Nothing was changed. The manager's own `adopting` has to say which app version created them.
                 """)
         #expect(!FileManager.default.fileExists(atPath: app.storeURL.path))
     }
