@@ -313,7 +313,10 @@ struct UpgradeTrial {
                 "Table \(table.text.quoted) has \(after[table, default: 0].counting("row")) after upgrading",
                 from: start,
                 ", where \(expected) had been expected",
-                remedy: "Fix the migration, or state the change as rowCounts:.")
+                remedy: """
+                    Fix the \(matrix.app == nil ? "migration" : "step or the migration") that changes it, or state the change \
+                    as rowCounts:.
+                    """)
         }
     }
 

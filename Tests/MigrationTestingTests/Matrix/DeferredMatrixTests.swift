@@ -51,6 +51,21 @@ struct DeferredMatrixTests {
         #expect(report.upgrades.allSatisfy { $0.rows == 20 })
     }
 
+    @Test("names the steps, too, where rows are lost that no migration loses")
+    func lostRows() throws {
+        let error = try #require(throws: UpgradeMatrixError.self) {
+            try matrix(upTo: 2) { db, rows in
+                try db.execute(literal: "DELETE FROM photo WHERE id % 2 AND \(rows.condition)")
+            }.run()
+        }
+        #expect(
+            error.description.contains(
+                """
+                - Table `photo` has 10 rows after upgrading from 1 and 2, where 20 had been expected.
+                  Fix the step or the migration that changes it, or state the change as rowCounts:.
+                """), "\(error)")
+    }
+
     @Test("runs migrations that need them nowhere else")
     func contraction() throws {
         let schema = try SchemaMigrator(migrations: [
