@@ -6,7 +6,7 @@ import SchemaMigrations
 
 /// The effects that a migration had when it shipped, as text.
 struct LockedMigration: Equatable {
-    /// The migration's identifier, or its file name.
+    /// The migration's identifier, or its file name, or a literal of one that is no line for itself.
     let title: String
     /// A line for each statement, one for each object of the schema that it created, changed or dropped, and the effects
     /// on rows that Swift reads.
@@ -26,8 +26,15 @@ struct LockedMigration: Equatable {
         let rows = try LockedRows.all(of: source, configuration, first)
         return zip(zip(first, second), rows).map { runs, rows in
             LockedMigration(
-                title: runs.0.title, lines: lines(runs.0, runs.1, rows, stable), merged: runs.0.merged)
+                title: line(runs.0.title), lines: lines(runs.0, runs.1, rows, stable),
+                merged: runs.0.merged.map(line))
         }
+    }
+
+    private static func line(_ title: String) -> String {
+        let isLine =
+            !title.isEmpty && !title.hasPrefix("  ") && !title.utf8.contains { [10, 13].contains($0) }
+        return isLine ? title : title.debugDescription
     }
 
     private static func lines(

@@ -66,6 +66,10 @@ struct MigrationLockTests {
             ("#1 create", { try $0.execute(sql: "CREATE TABLE book(title TEXT)") }),
             ("#2 fill", { try $0.execute(sql: "INSERT INTO book VALUES ('a\u{2028}b\u{0B}c')") }),
             ("#3 lines", { try $0.execute(sql: "UPDATE book SET title = 'a\r\nb\r\n\nc\r'") }),
+            ("", { try $0.execute(sql: "CREATE TABLE a(x)") }),
+            ("  ", { try $0.execute(sql: "CREATE TABLE b(x)") }),
+            ("#4\nlines", { try $0.execute(sql: "CREATE TABLE c(x)") }),
+            ("#5\r\n", { try $0.execute(sql: "CREATE TABLE d(x)") }),
         ]
         try lock.record(migrator(migrations))
         try lock.verify(migrator(migrations))
