@@ -15,8 +15,9 @@ package struct IntegrityCheck {
 
     /// A text for each value that a constraint forbids.
     ///
-    /// Such a row counts as no damage: it may be older than the constraint. Where a page is damaged, SQLite mostly finds something
-    /// else, too; but a single changed bit can make a number null.
+    /// Such a row counts as no damage: `PRAGMA writable_schema` may have given its table the constraint, and salvaging would leave
+    /// the row out. Where a page is damaged, SQLite mostly finds something else, too; but a single changed bit can make a number
+    /// null. A null in a migrator's own table is damage, since nothing changes its constraints.
     package let forbiddenValues: [String]
 
     /// Everything that SQLite has found: where a value cannot be older than the constraint, it may well be damage.
@@ -34,17 +35,25 @@ package struct IntegrityCheck {
         let answers = try String.fetchCursor(db, sql: "PRAGMA main.\(depth.rawValue)(\(Int32.max))")
         while problems.count < limit, let answer = try answers.next() {
             if answer == "ok" { continue }
+            var isForbidden = answer.hasPrefix(Self.failedCheck)
             if answer.hasPrefix(Self.nullValue) {
                 if nulls[answer] == nil { nulls[answer] = try Self.hasNull(answer, db) }
                 if nulls[answer] == false { continue }
+                isForbidden = !Self.isAboutOwnTable(answer)
             }
-            if [Self.nullValue, Self.failedCheck].contains(where: answer.hasPrefix) {
+            if isForbidden {
                 if values.count < limit { values.append(answer) }
             } else {
                 problems.append(answer)
             }
         }
         (self.problems, forbiddenValues) = (problems, values)
+    }
+
+    /// Returns true if a message about a null is about one of the tables whose constraints nothing changes.
+    private static func isAboutOwnTable(_ message: String) -> Bool {
+        let table = SQLName(String(message.dropFirst(nullValue.count).prefix { $0 != "." }))
+        return OwnTables.all.contains(table) || table == OwnTables.ofGRDB
     }
 
     /// Returns true unless a message is about a `NOT NULL` column of a table `WITHOUT ROWID` that holds no null.

@@ -56,6 +56,24 @@ struct IntegrityCheckTests {
         #expect(check.problems == [])
     }
 
+    @Test(
+        "takes a null for damage in a table of records, and for a row of old in one of the app's",
+        .needs(.clearText),
+        arguments: [
+            ("app_migrations", true), ("Grdb_migrations", true), ("app_migrations_damaged_1", false),
+            ("note", false),
+        ])
+    func nullInOwnTable(table: String, isDamage: Bool) throws {
+        let folder = try TemporaryFolder()
+        let queue = try folder.queue()
+        try queue.execute("CREATE TABLE \(table)(value TEXT         ); INSERT INTO \(table) VALUES (NULL)")
+        try queue.close()
+        try folder.damage(replacing: "TEXT         )", with: "TEXT NOT NULL)")
+        let check = try folder.queue().read { try IntegrityCheck($0, .quick, limit: 5) }
+        #expect(check.findings == ["NULL value in \(table).value"])
+        #expect(check.problems.isEmpty == !isDamage)
+    }
+
     @Test("finds damage behind rows that break a constraint of old", .needs(.clearText))
     func damageBehindValues() throws {
         let folder = try TemporaryFolder()
