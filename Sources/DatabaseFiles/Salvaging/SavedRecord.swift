@@ -34,7 +34,7 @@ struct SavedRecord {
         self.zeros = zeros
         end = range.upperBound
         var offset = range.lowerBound
-        guard let length = bytes.varint(&offset, before: end), length <= Int64(range.count) else {
+        guard let length = bytes.varint(&offset, before: end), length > 0, length <= Int64(range.count) else {
             return nil
         }
         let header = range.lowerBound + Int(length)
