@@ -38,6 +38,8 @@ extension SalvageFiles: Equatable {}
 struct SQLiteLook: Sendable {
     /// True if `PRAGMA integrity_check` finds nothing, and SQLite can write the database.
     var isIntact = false
+    /// True if it finds nothing but nulls in `NOT NULL` columns of the app, whose rows may be older than the constraint.
+    var hasNullsOnly = false
     /// The rows of an intact database.
     var rows = SalvageSnapshot()
     /// The file of an intact database, once a journal is played back, or a log is in it.
@@ -61,7 +63,10 @@ struct SQLiteLook: Sendable {
         let queue = try SalvageConnection.open(file)
         defer { try? queue.close() }
         try queue.inDatabase { db in
-            guard try String.fetchAll(db, sql: "PRAGMA integrity_check") == ["ok"] else { return }
+            let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(1000000)")
+            let nulls = tables.compactMap { $0.name(at: version) }.map { "NULL value in \($0)." }
+            hasNullsOnly = findings.allSatisfy { finding in nulls.contains(where: finding.hasPrefix) }
+            guard findings == ["ok"] else { return }
             // A header may say that SQLite can read the file, but not write it: then this fails.
             try db.inTransaction {
                 try db.execute(sql: "CREATE TABLE never(x)")

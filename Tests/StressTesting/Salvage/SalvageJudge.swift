@@ -10,6 +10,8 @@ struct SalvageJudge {
     let file: URL
     /// True if SQLite can read the database, with its journals, without a fault.
     let isIntact: Bool
+    /// True if nothing shows whether the database is damaged, or has rows that are older than a constraint.
+    let mayBeIntact: Bool
 
     // MARK: Refusals
 
@@ -19,7 +21,7 @@ struct SalvageJudge {
         switch error.code {
         case .misuse where error.message.contains("is not damaged"):
             verdict.refusal = "not damaged"
-            if !isIntact { verdict.add(.refused, text) }
+            if !isIntact, !mayBeIntact { verdict.add(.refused, text) }
         case .newerThanThisProcess:
             verdict.refusal = "newer"
             if !mayBeNewer { verdict.add(.refused, text) }

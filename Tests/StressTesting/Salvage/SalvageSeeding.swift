@@ -80,10 +80,13 @@ struct SalvageSeeding: Sendable {
                 // A trigger has made it when a migration has inserted the note.
                 return number <= lastNumber ? Mark(name: text, version: (number - 1) / count + 1) : nil
             }
-            guard origin.hasPrefix("s"), let version = origin.dropFirst().split(separator: "-").first else {
-                return nil
-            }
-            return Int(version).map { Mark(name: text, version: $0) }
+            let numbers = origin.dropFirst().split(separator: "-").map { Int($0) }
+            // In a damaged text, they need not belong together.
+            guard origin.hasPrefix("s"), numbers.count == 2, let version = numbers[0],
+                let number = numbers[1],
+                (number - 1) / count + 1 == version
+            else { return nil }
+            return Mark(name: text, version: version)
         }
         return nil
     }

@@ -68,7 +68,7 @@ extension SalvageTable {
         let twin = try Int.fetchOne(
             writing.db, sql: "SELECT id FROM twin_a WHERE id % 3 = 0 ORDER BY id <= ?, id LIMIT 1",
             arguments: [id - id % 40])
-        return [writing.text("child", id), writing.bytes(id, id % 5), twin]
+        return twin.map { [writing.text("child", id), writing.bytes(id, id % 5), $0] }
     }
 
     /// Tables without row ids: with a key of one column, and of two that do not come first.

@@ -43,9 +43,10 @@ struct SalvageTable: Sendable {
     var takesNextIDs = true
     /// Changes such rows, of which the numbers are at most `?`.
     var seedChange: String?
-    /// Returns the values of a new row, without a hidden key; nil for a table that a trigger fills.
+    /// Returns the values of a new row, without a hidden key, or nil if there is no parent for it; itself nil for a table that a
+    /// trigger fills.
     var values:
-        (@Sendable (_ id: Int, _ writing: inout RowWriting) throws -> [(any DatabaseValueConvertible)?])?
+        (@Sendable (_ id: Int, _ writing: inout RowWriting) throws -> [(any DatabaseValueConvertible)?]?)?
 
     /// The name at a schema version; nil before there is the table.
     func name(at version: Int) -> String? {
@@ -81,8 +82,8 @@ struct SalvageTable: Sendable {
                 INSERT INTO \(name)(\(present.map(\.name).joined(separator: ", "))) VALUES (\(places))
                 """)
         for id in ids {
-            let values = try values(id, &writing).prefix(present.count)
-            try statement.execute(arguments: StatementArguments(values))
+            guard let values = try values(id, &writing) else { continue }
+            try statement.execute(arguments: StatementArguments(values.prefix(present.count)))
         }
     }
 }

@@ -36,7 +36,11 @@ struct SalvageTrial {
         if !isIntact {
             verdict.recovered = try RecoverShell.current?.recover(input, template.tables, scratch: scratch)
         }
-        try salvage(SalvageJudge(input: input, template: template, file: file, isIntact: isIntact), &verdict)
+        try salvage(
+            SalvageJudge(
+                input: input, template: template, file: file, isIntact: isIntact,
+                mayBeIntact: look.hasNullsOnly),
+            &verdict)
         if !verdict.faults.isEmpty { try keep(input.files) }
         return verdict
     }
