@@ -19,7 +19,7 @@ public struct DeferredReport: Sendable {
     /// something that passes, such as a lock, a full disk, or a run in another process.
     ///
     /// False if nothing is pending, and if every step that waits has failed by itself, or waits for a newer app.
-    /// True if the run was cancelled; if that was by ``MigrationManager/deferredProgress``, another manager goes on.
+    /// Once ``MigrationManager/deferredProgress`` is cancelled, another manager has to make that run.
     public let canContinue: Bool
 
     /// The number of steps that this run has settled, or found settled.

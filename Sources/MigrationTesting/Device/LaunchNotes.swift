@@ -81,6 +81,14 @@ struct LaunchNotes: Sendable {
     /// Returns a clause for each manager, such as `upgrade from 1.0, ran 1.1 and 1.1-1`.
     func text(of end: End) -> String {
         let isDead = if case .killed = end { true } else { false }
+        // The error with which the launch has ended says what became of this manager.
+        let culprit: String? =
+            if case .failed(let error) = end {
+                (error as? MigrationError)?.manager
+                    ?? managers.last { $0.failure != nil && !$0.isLaunched }?.name
+            } else {
+                nil
+            }
         var clauses = managers.map { manager in
             var parts = [manager.launch?.words ?? "nothing"]
             let done = manager.done.filter { !(isDead && $0.version == running) }
@@ -93,7 +101,7 @@ struct LaunchNotes: Sendable {
             switch end {
             // The app has caught the error.
             case .returned where !manager.isLaunched: parts.append(manager.failure ?? "failed")
-            case .failed(let error) where (error as? MigrationError)?.manager != manager.name:
+            case .failed where !manager.isLaunched && manager.name != culprit:
                 parts += [manager.failure].compactMap(\.self)
             default: break
             }
