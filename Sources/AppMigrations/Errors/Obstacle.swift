@@ -52,7 +52,7 @@ package enum Obstacle: CaseIterable, Sendable {
         case .diskFull: "The disk is full. Free some space, then retry."
         case .suspended: "What is complete stays complete. Migrate again when the app is active."
         case .inUse: "Another connection or process is using the database. Let it finish, then retry."
-        case .readOnly: "Make the file and its folder writable, and open it for writing, then retry."
+        case .readOnly: "Make the file and its folder writable, then retry."
         case .postponed: "The step asked to wait. The next launch tries it again."
         }
     }

@@ -95,7 +95,7 @@ public final class MigrationManager {
         if let oldest = options.oldestSupported, oldest > current.ceiling, !options.ignoresStepsAboveCurrent {
             throw MigrationError(
                 .misuse, "oldestSupported, \(oldest), is above the current version \(current)",
-                remedy: "Pass the current version or one below it: each update would be refused.",
+                remedy: "Pass a version from which people may update: this one refuses them all.",
                 manager: name)
         }
         self.name = name

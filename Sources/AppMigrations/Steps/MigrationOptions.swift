@@ -9,7 +9,8 @@ public struct MigrationOptions {
     /// For apps that dropped their oldest steps; at most the current version. Older data is left alone, with the error
     /// `tooOld`. Data is at a version of the app, and nothing says which of its sub-migrations it has had: if you drop
     /// those of 3.0, name the version after it. Deferred steps are another matter, as launches are completed without
-    /// them: drop one only when a step that is `finishing:` it is at or below this version.
+    /// them: drop one only when a step that is `finishing:` it is at or below this version. A manager that came later
+    /// than this version needs none.
     public var oldestSupported: AppVersion?
 
     /// True if steps for versions above the current one are left out until the app reaches their version; by default,

@@ -6,7 +6,7 @@ import SchemaMigrations
 
 /// The effects that a migration had when it shipped, as text.
 struct LockedMigration: Equatable {
-    /// The migration's identifier, or its file name, or a literal of one that is no line for itself.
+    /// The migration's identifier, or its file name; as a literal, where that is no line of its own.
     let title: String
     /// A line for each statement, one for each object of the schema that it created, changed or dropped, and the effects
     /// on rows that Swift reads.

@@ -77,6 +77,9 @@ extension DatabaseError: SystemError {
                 its folder readable.
                 """
         }
+        if resultCode == .SQLITE_READONLY {
+            return "Make the file and its folder writable, and open it for writing, then retry."
+        }
         return saysThatDatabaseIsDamaged
             ? "Save its rows with DatabaseFile.salvage(into:), or restore a backup." : nil
     }

@@ -15,9 +15,9 @@ package struct IntegrityCheck {
 
     /// A text for each value that a constraint forbids.
     ///
-    /// Such a row counts as no damage: `PRAGMA writable_schema` may have given its table the constraint, and salvaging would leave
-    /// the row out. Where a page is damaged, SQLite mostly finds something else, too; but a single changed bit can make a number
-    /// null. A null in a migrator's own table is damage, since nothing changes its constraints.
+    /// Such a row counts as no damage: it may be older than the constraint, and salvaging would leave it out. Where a page is
+    /// damaged, SQLite mostly finds something else, too; but a single changed bit can make a number null. A null in a
+    /// migrator's own table is damage, since nothing changes its constraints.
     package let forbiddenValues: [String]
 
     /// Everything that SQLite has found: where a value cannot be older than the constraint, it may well be damage.

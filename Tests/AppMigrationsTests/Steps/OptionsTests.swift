@@ -112,8 +112,8 @@ struct OptionsTests {
         #expect(error.code == .misuse)
         #expect(
             error.description == """
-                Library: oldestSupported, 3.0, is above the current version 2.9. Pass the current version or one below it: \
-                each update would be refused.
+                Library: oldestSupported, 3.0, is above the current version 2.9. Pass a version from which people may \
+                update: this one refuses them all.
                 """)
         // It has the steps of its release.
         let beta = try launch("3.0-beta.1", store: store, options: MigrationOptions(oldestSupported: "3.0"))
