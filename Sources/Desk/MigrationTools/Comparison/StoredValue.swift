@@ -44,6 +44,26 @@ package enum StoredValue: Hashable, Sendable {
         }
     }
 
+    package func hash(into hasher: inout Hasher) {
+        func combine(_ bytes: UnsafeRawBufferPointer, _ type: Int) {
+            hasher.combine(type)
+            hasher.combine(bytes.count)
+            hasher.combine(bytes: bytes)
+        }
+        switch self {
+        case .null: hasher.combine(0)
+        case .integer(let number):
+            hasher.combine(1)
+            hasher.combine(number)
+        case .real(let bits):
+            hasher.combine(2)
+            hasher.combine(bits)
+        // An array gives a hasher each byte by itself, and `Data` the first 80 alone.
+        case .text(let bytes): bytes.withUnsafeBytes { combine($0, 3) }
+        case .blob(let data): data.withUnsafeBytes { combine($0, 4) }
+        }
+    }
+
     /// The value as SQL.
     package var sql: String {
         switch self {
