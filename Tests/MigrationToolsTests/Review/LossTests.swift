@@ -50,8 +50,11 @@ struct LossTests {
     }
 
     @Test(
-        "finds nothing where the present stands in for a value that a row lacks",
-        arguments: ["strftime('%Y-%m-%d %H:%M:%f', 'now')", "julianday('now')", "CURRENT_TIMESTAMP"])
+        "finds nothing where the present or chance stands in for a value that a row lacks",
+        arguments: [
+            "strftime('%Y-%m-%d %H:%M:%f', 'now')", "julianday('now')", "CURRENT_TIMESTAMP", "randomblob(16)",
+            "lower(hex(randomblob(16)))", "random()",
+        ])
     func presentForNull(now: String) throws {
         let findings = try findings(
             """
@@ -59,6 +62,22 @@ struct LossTests {
             INSERT INTO sale SELECT id, title, coalesce(price, \(now)) FROM note; DROP TABLE note;
             """, after: "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT NOT NULL, price TEXT);")
         #expect(findings.isEmpty, "\(findings)")
+    }
+
+    @Test(
+        "finds values that are lost beside what chance chooses",
+        arguments: [
+            "random() % 2", "(SELECT title FROM note ORDER BY random() LIMIT 1)", "hex(randomblob(16))",
+        ])
+    func choice(value: String) throws {
+        let findings = try findings(
+            """
+            ALTER TABLE note ADD COLUMN extra; UPDATE note SET extra = \(value);
+            ALTER TABLE note DROP COLUMN price;
+            """, after: "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT NOT NULL, price TEXT);")
+        #expect(findings.count == 1, "\(findings)")
+        #expect(
+            findings.first?.hasPrefix("2: Column `price` of table `note` is dropped") == true, "\(findings)")
     }
 
     @Test("finds that the present in a check fails, although its own time stands still")

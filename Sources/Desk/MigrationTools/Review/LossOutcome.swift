@@ -6,6 +6,13 @@ struct LossOutcome: Equatable {
     struct Table: Equatable {
         let columns: [SQLName]
         var rows: [[StoredValue]: Int] = [:]
+
+        /// Returns the rows without a column.
+        func without(_ column: Int) -> [[StoredValue]: Int] {
+            rows.reduce(into: [:]) { rows, row in
+                rows[row.key.indices.filter { $0 != column }.map { row.key[$0] }, default: 0] += row.value
+            }
+        }
     }
 
     private(set) var tables: [SQLName: Table] = [:]
@@ -26,45 +33,82 @@ struct LossOutcome: Equatable {
 
     // MARK: Chance
 
-    /// The columns in which two outcomes of the same rows differ, by their table.
-    func differences(from other: LossOutcome) -> [SQLName: Set<Int>] {
-        guard self != other else { return [:] }
-        var found: [SQLName: Set<Int>] = [:]
+    /// The columns that chance or time fills, by their table.
+    struct Chance {
+        /// The columns in which it chooses from values that are there, or from few: what it chooses tells nothing.
+        fileprivate(set) var choices: [SQLName: Set<Int>] = [:]
+        /// The others, with the values that it does not make.
+        fileprivate(set) var columns: [SQLName: [Int: Set<StoredValue>]] = [:]
+
+        var isEmpty: Bool { choices.isEmpty && columns.isEmpty }
+    }
+
+    /// Returns the columns in which two outcomes of the same rows differ.
+    ///
+    /// - Parameters:
+    ///   - rows: the values of the rows.
+    ///   - known: what chance fills with other rows: of few values, it may have chosen the same ones twice.
+    func differences(from other: LossOutcome, of rows: Set<StoredValue>, besides known: Chance?) -> Chance {
+        var chance = Chance(choices: known?.choices ?? [:])
+        guard self != other else { return chance }
         for (name, table) in tables {
             guard let others = other.tables[name], table != others else { continue }
             func values(_ table: Table, _ column: Int) -> [StoredValue: Int] {
                 table.rows.reduce(into: [:]) { $0[$1.key[column], default: 0] += $1.value }
             }
-            found[name] = Set(table.columns.indices.filter { values(table, $0) != values(others, $0) })
+            for column in table.columns.indices where chance.choices[name]?.contains(column) != true {
+                let (mine, theirs) = (values(table, column), values(others, column))
+                let same = mine.filter { theirs[$0.key] == $0.value }
+                if mine.keys.contains(where: { same[$0] == nil && (theirs[$0] != nil || rows.contains($0)) })
+                    || mine == theirs && table.without(column) == others.without(column)
+                {
+                    chance.choices[name, default: []].insert(column)
+                } else if mine != theirs {
+                    chance.columns[name, default: [:]][column] = rows.intersection(same.keys)
+                }
+            }
         }
-        return found
+        return chance
     }
 
     /// Returns the outcome with other values in columns that chance or time fills: what they stand beside.
     ///
     /// A random key means the row that has it, and those that refer to it.
-    func replacing(_ columns: [SQLName: Set<Int>]) -> LossOutcome {
-        guard !columns.isEmpty else { return self }
-        var meanings: [StoredValue: [String]] = [:]
-        func each(_ body: (_ name: SQLName, _ row: [StoredValue], _ count: Int, _ chance: Set<Int>) -> Void) {
+    func replacing(_ chance: Chance) -> LossOutcome {
+        guard !chance.isEmpty else { return self }
+        // A number for what each value stands beside, in whatever order.
+        var meanings: [StoredValue: Int] = [:]
+        func each(_ body: (_ name: SQLName, _ row: [StoredValue], _ count: Int, _ made: Set<Int>) -> Void) {
             for (name, table) in tables {
-                for (row, count) in table.rows { body(name, row, count, columns[name] ?? []) }
+                let columns = chance.columns[name] ?? [:]
+                for (row, count) in table.rows {
+                    body(name, row, count, Set(columns.filter { !$1.contains(row[$0]) }.keys))
+                }
             }
         }
-        each { _, row, _, chance in
-            for column in chance where row[column] != .null { meanings[row[column]] = [] }
+        each { _, row, _, made in
+            for column in made where row[column] != .null { meanings[row[column]] = 0 }
         }
-        each { name, row, count, chance in
-            for (column, value) in row.enumerated() where meanings[value] != nil {
-                let rest = row.enumerated().map { chance.contains($0) || meanings[$1] != nil ? "?" : $1.sql }
-                meanings[value]?.append("\(name.folded).\(column): \(rest.joined(separator: ",")) \(count)")
+        each { name, row, count, made in
+            let blank = made.union(chance.choices[name] ?? [])
+            let places = row.indices.filter { meanings[row[$0]] != nil }
+            guard !places.isEmpty else { return }
+            let rest = row.indices.map { blank.contains($0) || places.contains($0) ? nil : row[$0] }
+            for column in places {
+                var hasher = Hasher()
+                hasher.combine(name)
+                hasher.combine([column, count])
+                hasher.combine(rest)
+                meanings[row[column]]? &+= hasher.finalize()
             }
         }
-        let labels = meanings.mapValues { StoredValue.text(Array($0.sorted().joined(separator: "\n").utf8)) }
+        let labels = meanings.mapValues { StoredValue.text(Array("chance \($0)".utf8)) }
         var copy = self
         for (name, table) in tables {
+            let choices = chance.choices[name] ?? []
             copy.tables[name]?.rows = table.rows.reduce(into: [:]) { rows, row in
-                rows[row.key.map { labels[$0] ?? $0 }, default: 0] += row.value
+                let values = row.key.enumerated().map { choices.contains($0) ? .null : labels[$1] ?? $1 }
+                rows[values, default: 0] += row.value
             }
         }
         return copy

@@ -202,7 +202,7 @@ struct LossTrial {
     private func judge(_ rows: GeneratedRows, isSurprising: Bool, only known: Loss?) throws -> Judgement {
         var judgement: Judgement?
         var failure: (any Error)?
-        var chance: [SQLName: Set<Int>]?
+        var chance: LossOutcome.Chance?
         var first: [Loss]?
         // The kind with which fewest tables lose rows, and fewest columns values: what else is lost then, a condition leaves out.
         var best: (kind: GeneratedRows.Kind, losing: Set<SQLName>, losses: [Loss])?
@@ -268,7 +268,7 @@ struct LossTrial {
     /// one as another, or if none refers to them.
     private func rowsLostByCondition(
         _ rows: GeneratedRows, among best: (kind: GeneratedRows.Kind, losing: Set<SQLName>),
-        besides losing: Set<SQLName>, isSurprising: Bool, _ chance: [SQLName: Set<Int>]?
+        besides losing: Set<SQLName>, isSurprising: Bool, _ chance: LossOutcome.Chance?
     ) throws -> [Loss] {
         guard kinds.count > 1 else { return [] }
         let (literals, conditions) = (outline.conditionLiterals, outline.conditionValues)
@@ -315,7 +315,7 @@ struct LossTrial {
     /// Returns the values of dropped columns that are lost in rows with values which decide conditions.
     private func valuesLostByCondition(
         _ rows: GeneratedRows, among kind: GeneratedRows.Kind, besides known: [Loss],
-        _ chance: [SQLName: Set<Int>]?
+        _ chance: LossOutcome.Chance?
     ) throws -> [Loss] {
         let columns = droppedColumns(of: rows.tables, besides: known)
         guard kinds.count > 1, !columns.isEmpty else { return [] }
@@ -376,7 +376,7 @@ struct LossTrial {
     /// - Parameter known: what is lost of other rows.
     private func lostBesideNulls(
         _ rows: GeneratedRows, among kind: GeneratedRows.Kind, besides known: [Loss],
-        _ chance: [SQLName: Set<Int>]?
+        _ chance: LossOutcome.Chance?
     ) throws -> [Loss] {
         guard kinds.count > 1 else { return [] }
         var losses: [Loss] = []
@@ -405,7 +405,7 @@ struct LossTrial {
 
     /// Returns the values that are lost if they are longer than the text which a statement copies of them.
     private func lostBeyondLengths(
-        _ rows: GeneratedRows, besides known: [Loss], _ chance: [SQLName: Set<Int>]?
+        _ rows: GeneratedRows, besides known: [Loss], _ chance: LossOutcome.Chance?
     ) throws -> [Loss] {
         guard kinds.count > 1 else { return [] }
         return try outline.cuts.reduce(into: []) { all, cut in
@@ -422,7 +422,7 @@ struct LossTrial {
 
     /// Returns the rows that are lost if a table has more of them than a statement copies; nil if that cannot be found out.
     private func lostBeyondLimit(
-        among others: GeneratedRows.Kind, besides known: [Loss], _ chance: [SQLName: Set<Int>]?
+        among others: GeneratedRows.Kind, besides known: [Loss], _ chance: LossOutcome.Chance?
     ) throws -> [Loss]? {
         guard kinds.count > 1, let bound = outline.rowBound else { return [] }
         let kind = GeneratedRows.Kind.many(bound + GeneratedRows.rowsPerTable, among: others)
@@ -436,7 +436,7 @@ struct LossTrial {
     /// Returns what is lost of some rows; nil if the migration fails over them.
     private func losses(
         over rows: GeneratedRows, _ subject: RowTrials.Subject, only wanted: [Loss]?,
-        _ chance: [SQLName: Set<Int>]?
+        _ chance: LossOutcome.Chance?
     ) throws -> [Loss]? {
         do {
             return try RowTrials(self, rows, subject, only: wanted, chance?.isEmpty == true ? nil : chance)

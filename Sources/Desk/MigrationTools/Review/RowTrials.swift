@@ -15,7 +15,7 @@ struct RowTrials {
     private let rows: GeneratedRows
     private let base: LossOutcome
     /// The columns that chance or time fills.
-    let chance: [SQLName: Set<Int>]
+    let chance: LossOutcome.Chance
     /// The column that is null in the only rows to judge; nil to judge all.
     private let null: Int?
     private(set) var judgement = LossTrial.Judgement()
@@ -26,7 +26,7 @@ struct RowTrials {
     ///   - null: the column that is null in the only rows to judge; nil to judge all.
     init(
         _ trial: LossTrial, _ rows: GeneratedRows, _ subject: Subject = .rowsAndValues,
-        only found: [LossTrial.Loss]?, _ known: [SQLName: Set<Int>]?, nullIn null: Int? = nil
+        only found: [LossTrial.Loss]?, _ known: LossOutcome.Chance?, nullIn null: Int? = nil
     ) throws {
         self.trial = trial
         self.subject = subject
@@ -43,10 +43,11 @@ struct RowTrials {
             tables.map { ($0.name, outcome.keeps($0, dropping: dropped)) },
             uniquingKeysWith: { $1 })
         guard tables.contains(where: { kept[$0.name]?.isAll == false }) else {
-            (base, chance) = (outcome, [:])
+            (base, chance) = (outcome, LossOutcome.Chance())
             return
         }
-        chance = try known ?? outcome.differences(from: trial.run(over: rows).outcome)
+        let again = known?.isEmpty == true ? outcome : try trial.run(over: rows).outcome
+        chance = outcome.differences(from: again, of: rows.values, besides: known)
         base = outcome.replacing(chance)
         for table in tables {
             guard let kept = kept[table.name], !kept.isAll else { continue }

@@ -147,6 +147,9 @@ package struct GeneratedRows {
 
     func table(_ name: SQLName) -> Table? { tables.first { $0.name == name } }
 
+    /// The values of all rows.
+    var values: Set<StoredValue> { Set(tables.flatMap(\.rows).joined().map { StoredValue($0) }) }
+
     /// Inserts the rows into an empty schema, whose triggers run.
     ///
     /// - Returns: the rows that the schema accepts.
