@@ -51,6 +51,22 @@ struct MigrationReviewTests {
         #expect(review.description == "nothing found")
     }
 
+    @Test(
+        "ends a migration that never ends, with rows or without any",
+        arguments: ["WHERE i < (SELECT max(id) FROM book) * 1e9", ""])
+    func endless(condition: String) throws {
+        let findings = try findings({ db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE number(n INTEGER);
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \(condition)) INSERT INTO number SELECT i FROM n;
+                    """)
+        })
+        #expect(findings.count == 1, "\(findings)")
+        let rule = condition.isEmpty ? "does-not-apply" : "step-limit"
+        #expect(findings.first?.contains("[\(rule)]") == true, "\(findings)")
+    }
+
     @Test("runs with the functions and collations of the app's configuration, and says so without it")
     func configuration() throws {
         let migrator = Self.migrator(

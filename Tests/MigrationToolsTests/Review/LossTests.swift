@@ -864,8 +864,26 @@ struct LossTests {
         #expect(
             try findings(sql) == [
                 """
-                1: Over generated rows, it takes more than 20 million steps of SQLite, and was stopped: nobody knows what it \
+                2: Over generated rows, it takes more than 20 million steps of SQLite, and was stopped: nobody knows what it \
                 does to rows. Test it with an app's rows. [step-limit]
+                """
+            ])
+    }
+
+    @Test("ends files that never end, and names the statement", arguments: [false, true])
+    func endless(isDown: Bool) throws {
+        let endless = """
+            CREATE TABLE number(n INTEGER);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+            INSERT INTO number SELECT i FROM n;
+            """
+        let files = isDown ? ["1_a.sql": Self.book, "1_a.down.sql": endless] : ["1_a.sql": endless]
+        let rule = isDown ? "down-does-not-apply" : "does-not-apply"
+        #expect(
+            try ReviewedMigrations(files).findings == [
+                """
+                \(isDown ? "1_a.down" : "1_a").sql:2: It takes more than 100 million steps of SQLite without any rows, and was \
+                stopped: it may never end. A recursive WITH needs a WHERE or a LIMIT at which it ends. [\(rule)]
                 """
             ])
     }

@@ -272,7 +272,9 @@ package struct FolderReview: Sendable {
             let below = migrations.last { $0.version < migration.version }?.version ?? -1
             let file = "\(source.fileName.dropLast(4)).down.sql"
             do {
-                try migrator.rollback(database, to: below)
+                _ = try StepLimit.watch(database, millions: StepLimit.millionsWithoutRows) {
+                    try migrator.rollback(database, to: below)
+                }
                 let others = try database.read { db in
                     try schemas[migration.version].map { try SchemaDescription(db).differences(from: $0) }
                 }
@@ -286,7 +288,8 @@ package struct FolderReview: Sendable {
             } catch let error as MigrationError {
                 return add(.downDoesNotApply, file, line: error.line ?? 1, error.diagnostic.sentence)
             } catch {
-                return add(.downDoesNotApply, file, "\(error)")
+                return add(
+                    .downDoesNotApply, file, line: (error as? StepLimit.Reached)?.line ?? 1, "\(error)")
             }
         }
     }

@@ -61,8 +61,12 @@ struct MigrationRun {
             let before = try looks.last?.schema ?? database.read { try ReviewedSchema($0) }
             schemas[outline.script.fileName] = before
             let (rows, losses, problems, isPlain) = tryRows(version, outline, before, style)
-            let incompatibility = try incompatibility(version, outline)
-            try outline.locatingFailures { _ = try migrator.run(database, upTo: version) }
+            // It would run over rows without an end.
+            let isStopped = problems.contains { $0.rule == .stepLimit }
+            let incompatibility = isStopped ? [] : try incompatibility(version, outline)
+            try StepLimit.watch(database, millions: StepLimit.millionsWithoutRows) {
+                try outline.locatingFailures { _ = try migrator.run(database, upTo: version) }
+            }
             let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append(Look(version, outline, after))
             judged[outline.script.fileName] = losses?.tables
@@ -156,7 +160,7 @@ struct MigrationRun {
 
     private func failure(_ error: any Error, _ outline: ScriptOutline) -> ReviewFinding {
         guard let error = error as? MigrationError else {
-            return finding(.doesNotApply, outline, 1, "\(error)")
+            return finding(.doesNotApply, outline, (error as? StepLimit.Reached)?.line, "\(error)")
         }
         // SQLite compiles every view and trigger when it renames a table (lang_altertable.html, 2).
         let statement = outline.statements.last { $0.line <= error.line ?? 0 }
@@ -234,7 +238,7 @@ struct MigrationRun {
                 + outline.lossesHiddenByTriggers(before, besides: losses.losses)
                 .filter { losses.tables.contains($0.table) }
                 .flatMap { earlier.remaining($0, isHidden: true) ?? [] }
-            if failure == .steps { problems.append(stopped(outline)) }
+            if case .steps(let line) = failure { problems.append(stopped(outline, at: line)) }
             if problems.isEmpty, migrator.isFile(version) {
                 let styles = failure == .other ? Self.plainStyles : [style]
                 let judged = [small.map { trial.inside($0.queue) }, trial].compactMap(\.self)
@@ -251,8 +255,8 @@ struct MigrationRun {
                 problems.append(clash)
             }
             return (facts, losses, problems + refused, failure == .other)
-        } catch is StepLimit.Reached {
-            return (facts, nil, problems + refused + [stopped(outline)], false)
+        } catch let stop as StepLimit.Reached {
+            return (facts, nil, problems + refused + [stopped(outline, at: stop.line)], false)
         } catch {
             if problems.isEmpty, refused.isEmpty, failure != .orphans, !outline.rebuildsParent(error) {
                 problems.append(untried(error, outline) ?? didNotRun(error, outline))
@@ -271,9 +275,9 @@ struct MigrationRun {
         }
     }
 
-    private func stopped(_ outline: ScriptOutline) -> ReviewFinding {
+    private func stopped(_ outline: ScriptOutline, at line: Int?) -> ReviewFinding {
         finding(
-            .stepLimit, outline, 1,
+            .stepLimit, outline, line,
             """
             Over generated rows, it takes more than \(StepLimit.millions) million steps of SQLite, and was stopped: nobody knows \
             what it does to rows. \(ReviewRule.stepLimit.remedy)
@@ -369,7 +373,11 @@ struct MigrationRun {
     }
 
     /// What goes wrong over awkward rows.
-    private enum Failure { case orphans, steps, other }
+    private enum Failure: Equatable {
+        case orphans
+        case steps(line: Int?)
+        case other
+    }
 
     /// Returns the effects on awkward rows, and the constraints that they break.
     private func facts(
@@ -391,7 +399,8 @@ struct MigrationRun {
             let isRenumbered = facts?.changedColumns.contains { $0.renumberedParent != nil } == true
             return (facts, isRenumbered ? [] : problem.map { [$0] } ?? [], .orphans)
         } catch {
-            return (plainFacts(trial), [], error is StepLimit.Reached ? .steps : .other)
+            let stop = error as? StepLimit.Reached
+            return (plainFacts(trial), [], stop.map { .steps(line: $0.line) } ?? .other)
         }
     }
 

@@ -35,9 +35,18 @@ package struct TracedReview {
         let database = try configuration.scratchDatabase()
         var run = MigrationRun(runner, database, synchronized: SynchronizedTables(synchronized))
         var found: [ReviewFinding] = []
+        var stopped: Finding?
         for title in runner.titles {
             let names = try database.read { try SchemaObject.fetchAll($0).map(\.name) }
-            let trace = try trace(title, after: database)
+            let trace: MigrationTrace
+            do {
+                trace = try self.trace(title, after: database)
+            } catch let stop as StepLimit.Reached {
+                let finding = ReviewFinding(
+                    file: title.title, line: 1, rule: .doesNotApply, reason: "\(stop)")
+                stopped = Finding(title: title, statement: nil, finding: finding)
+                break
+            }
             guard let script = trace.script(of: title) else { continue }
             let outline = ScriptOutline(script)
             outlines.append((title, outline))
@@ -46,16 +55,19 @@ package struct TracedReview {
             found += run.apply(title.version, outline, over: readsRows ? .distinct : .awkward)
             guard run.failed.isEmpty else { break }
         }
-        if run.failed.isEmpty { found += run.unindexedForeignKeys }
+        if run.failed.isEmpty, stopped == nil { found += run.unindexedForeignKeys }
         found += statementFindings(run)
         for (title, outline) in outlines { findings += described(found, of: title, in: outline) }
+        findings += [stopped].compactMap(\.self)
     }
 
-    /// Records a migration over rows, or, if it fails over these, on a database without any.
+    /// Records a migration over rows, or, if it fails over these or does not end, on a database without any.
     private func trace(_ title: MigrationTitle, after database: DatabaseQueue) throws -> MigrationTrace {
-        let recorded = try runner.trace(title, after: database, rowsPerTable: Self.rowsPerTable)
-        return recorded.error == nil
-            ? recorded : try runner.trace(title, after: database, rowsPerTable: 0)
+        do {
+            let recorded = try runner.trace(title, after: database, rowsPerTable: Self.rowsPerTable)
+            if recorded.error == nil { return recorded }
+        } catch is StepLimit.Reached {}
+        return try runner.trace(title, after: database, rowsPerTable: 0)
     }
 
     private func statementFindings(_ run: MigrationRun) -> [ReviewFinding] {

@@ -2,18 +2,34 @@ import AppMigrations
 import CMigrationSQLite
 package import GRDB
 
-/// A limit of the steps that SQLite takes for a migration over generated rows, which may never end over them.
+/// A limit of the steps that SQLite takes for a migration, which may never end.
 package final class StepLimit: Sendable {
     /// The error of a migration that has reached the limit.
-    struct Reached: Error {}
+    struct Reached: Error, CustomStringConvertible {
+        let millions: Int
+        /// The line of the statement that was stopped; nil if it is not known.
+        let line: Int?
 
-    /// The number of steps, in millions.
+        var description: String {
+            """
+            It takes more than \(millions) million steps of SQLite without any rows, and was stopped: it may never end. A \
+            recursive WITH needs a WHERE or a LIMIT at which it ends.
+            """
+        }
+    }
+
+    /// The number of steps over generated rows, in millions.
     static let millions = 20
+    /// The number of steps without rows, which also make what later migrations need.
+    static let millionsWithoutRows = 100
 
+    private let millions: Int
     private let calls = Locked(0)
     private static let stepsPerCall = 1_000
 
-    private var isReached: Bool { calls.withLock { $0 > Self.millions * 1_000_000 / Self.stepsPerCall } }
+    private init(millions: Int) { self.millions = millions }
+
+    private var isReached: Bool { calls.withLock { $0 > millions * 1_000_000 / Self.stepsPerCall } }
 
     private func count() -> Bool {
         calls.withLock { $0 += 1 }
@@ -24,7 +40,14 @@ package final class StepLimit: Sendable {
     ///
     /// - Throws: `Reached`, whatever the migration makes of SQLite's error; otherwise the body's error.
     package static func watch<Value>(_ database: DatabaseQueue, _ body: () throws -> Value) throws -> Value {
-        let limit = StepLimit()
+        try watch(database, millions: millions, body)
+    }
+
+    /// Runs the body with another number of steps.
+    static func watch<Value>(
+        _ database: DatabaseQueue, millions: Int, _ body: () throws -> Value
+    ) throws -> Value {
+        let limit = StepLimit(millions: millions)
         let context = Unmanaged.passUnretained(limit).toOpaque()
         database.writeWithoutTransaction { db in
             app_migrations_ask_to_stop(
@@ -36,7 +59,10 @@ package final class StepLimit: Sendable {
         }
         let result = Result { try body() }
         database.writeWithoutTransaction { app_migrations_ask_to_stop($0.sqliteConnection, nil, nil) }
-        if limit.isReached { throw Reached() }
-        return try result.get()
+        guard limit.isReached else { return try result.get() }
+        guard case .failure(let error as MigrationError) = result else {
+            throw Reached(millions: millions, line: nil)
+        }
+        throw Reached(millions: millions, line: error.line)
     }
 }

@@ -169,6 +169,7 @@ extension MigrationRunner {
     ) throws -> MigrationTrace {
         let copy = try database.filledCopy(rowsPerTable: count, seed: seed)
         defer { try? copy.close() }
-        return try StepLimit.watch(copy) { try trace(title, in: copy) }
+        let millions = count == 0 ? StepLimit.millionsWithoutRows : StepLimit.millions
+        return try StepLimit.watch(copy, millions: millions) { try trace(title, in: copy) }
     }
 }
