@@ -95,6 +95,15 @@ struct ValueTests {
         #expect(StoredValue.integer(.min).excerpt == "(-9223372036854775807 - 1)")
     }
 
+    @Test("tells values apart by their types and by every byte")
+    func meanings() throws {
+        let bytes = (1...2).map { [UInt8](repeating: 1, count: 200) + [$0] }
+        let values =
+            bytes.map { StoredValue.blob(Data($0)) } + bytes.map { StoredValue.text($0) }
+            + [.integer(Int64((2.5).bitPattern)), .real((2.5).bitPattern), .text([]), .blob(Data()), .null]
+        #expect(Set(values.map(\.meaning)).count == values.count)
+    }
+
     @Test("finds values that a rebuild puts into other columns, with and without a key")
     func exchanged() throws {
         let sql = Self.rebuild("id INTEGER PRIMARY KEY, mail TEXT, name TEXT", " SELECT *")
