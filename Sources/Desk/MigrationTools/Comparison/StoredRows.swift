@@ -37,8 +37,13 @@ package struct StoredRows: Sendable {
     static func forEach(
         _ db: Database, _ table: SQLName, _ columns: [SQLName], _ body: ([StoredValue]) -> Void
     ) throws {
-        let statement = try db.makeStatement(sql: "SELECT \(columns.sql) FROM \(table.inMain)")
+        try forEach(db.makeStatement(sql: "SELECT \(columns.sql) FROM \(table.inMain)"), body)
+    }
+
+    /// Calls a closure with the values of each row that a statement returns.
+    static func forEach(_ statement: Statement, _ body: ([StoredValue]) -> Void) throws {
         let cursor = try Row.fetchCursor(statement)
-        while try cursor.next() != nil { body(columns.indices.map { StoredValue(statement, column: $0) }) }
+        let columns = 0..<statement.columnCount
+        while try cursor.next() != nil { body(columns.map { StoredValue(statement, column: $0) }) }
     }
 }

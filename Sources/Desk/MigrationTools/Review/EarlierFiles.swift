@@ -125,7 +125,7 @@ struct EarlierFiles {
         let judgement = try trial.judge(only: loss)
         guard judgement.tables.contains(loss.table) else { return nil }
         return judgement.losses.filter { $0.table == loss.table }
-            .map { trial.explained($0) { try $0.judge() } }
+            .map { loss in trial.explained(loss) { try $0.judge(only: loss, .rows) } }
     }
 }
 

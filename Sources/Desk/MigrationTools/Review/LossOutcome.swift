@@ -21,12 +21,9 @@ struct LossOutcome: Equatable {
         for object in try SchemaObject.fetchAll(db)
         where object.type == "table" && !unconcerned.contains(object.name) {
             if object.isVirtual, FullTextTable(object)?.content != .own { continue }
-            let columns = try SQLName.fetchAll(
-                db, sql: "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid",
-                arguments: [object.name])
-            guard !columns.isEmpty else { continue }
-            var table = Table(columns: columns)
-            try StoredRows.forEach(db, object.name, columns) { table.rows[$0, default: 0] += 1 }
+            let statement = try db.makeStatement(sql: "SELECT * FROM \(object.name.inMain)")
+            var table = Table(columns: statement.columnNames.map { SQLName($0) })
+            try StoredRows.forEach(statement) { table.rows[$0, default: 0] += 1 }
             tables[object.name] = table
         }
     }

@@ -10,6 +10,7 @@ import SchemaMigrations
 struct LossTrial {
     /// A database that has every migration before this one.
     private(set) var database: DatabaseQueue
+    /// The migrations, of which this one checks no foreign keys if none are enforced while it runs.
     let migrator: any MigrationRunner
     let version: SchemaVersion
     private(set) var outline: ScriptOutline
@@ -140,7 +141,7 @@ struct LossTrial {
 
     /// Returns a loss with the answer whether a `DELETE` with a condition accounts for all of its rows.
     ///
-    /// - Parameter judge: judges a trial of the same rows.
+    /// - Parameter judge: judges the rows of the table in another trial of the same ones.
     func explained(_ loss: Loss, judgedBy judge: (LossTrial) throws -> Judgement) -> Loss {
         guard loss.rows > 0, !loss.isWhole, outline.deletesByCondition else { return loss }
         func losesRows(_ trial: LossTrial?) -> Bool? {
@@ -189,17 +190,24 @@ struct LossTrial {
     /// What is kept with one kind of values is kept: a text that is parsed as a date means nothing if it is none. But a row is
     /// lost if a condition leaves it out for a value that it names.
     ///
-    /// - Parameter known: what is lost of other rows, which alone is tried; nil for everything.
+    /// - Parameters:
+    ///   - known: what is lost of other rows, which alone is tried; nil for everything.
+    ///   - subject: the losses to look for.
     /// - Throws: The error over rows as the schema suggests them, if the migration fails with every kind of values;
     ///   `StepLimit.Reached`.
-    func judge(only known: Loss? = nil) throws -> Judgement {
+    func judge(
+        only known: Loss? = nil, _ subject: RowTrials.Subject = .rowsAndValues
+    ) throws -> Judgement {
         let rows = try GeneratedRows(for: tables, layouts, in: database, count: kinds.rowsPerTable)
         // A migration may refuse nulls and repeated values, and run over rows without any.
-        let surprising = kinds.count > 1 ? try? judge(rows, isSurprising: true, only: known) : nil
-        return try surprising ?? judge(rows, isSurprising: false, only: known)
+        let surprising =
+            kinds.count > 1 ? try? judge(rows, isSurprising: true, only: known, subject) : nil
+        return try surprising ?? judge(rows, isSurprising: false, only: known, subject)
     }
 
-    private func judge(_ rows: GeneratedRows, isSurprising: Bool, only known: Loss?) throws -> Judgement {
+    private func judge(
+        _ rows: GeneratedRows, isSurprising: Bool, only known: Loss?, _ subject: RowTrials.Subject
+    ) throws -> Judgement {
         var judgement: Judgement?
         var failure: (any Error)?
         var chance: LossOutcome.Chance?
@@ -218,7 +226,7 @@ struct LossTrial {
                 }
                 found = try RowTrials(
                     self, isSurprising ? changed.surprising : changed,
-                    kind.isMany ? .rows : .rowsAndValues,
+                    kind.isMany ? .rows : subject,
                     only: judgement?.losses ?? known.map { [$0] }, chance)
                 chance = found.chance
             } catch let error as StepLimit.Reached {
@@ -287,17 +295,20 @@ struct LossTrial {
         if !merged.isEmpty { all.append((.shared(merged), losing)) }
         var losses: [Loss] = []
         for (kind, losing) in all {
+            let known = losing.union(losses.map(\.table))
+            let wanted = rows.tables.filter { !known.contains($0.name) }.map {
+                Loss(table: $0.name, count: $0.rows.count, rows: $0.rows.count)
+            }
+            guard !wanted.isEmpty else { continue }
             let changed = rows.of(
                 kind, naming: kind == .literals ? literals : SQLLiterals(outline.script), deciding: conditions
             )
+            guard rows.tables.contains(where: { rows.differs(from: changed, in: $0.name) }) else { continue }
             do {
                 let found = try RowTrials(
-                    self, isSurprising ? changed.surprising : changed, .rows, only: nil,
+                    self, isSurprising ? changed.surprising : changed, .rows, only: wanted,
                     chance?.isEmpty == true ? nil : chance)
-                for var loss in found.judgement.losses
-                where loss.rows > 0 && !losing.contains(loss.table)
-                    && !losses.contains(where: { $0.table == loss.table })
-                {
+                for var loss in found.judgement.losses where loss.rows > 0 {
                     // To delete what no row refers to may be what the file is for.
                     if case .childless = kind, loss.isWhole { continue }
                     loss.kind = kind
@@ -382,12 +393,17 @@ struct LossTrial {
         var losses: [Loss] = []
         for (table, column, kind) in nulls(in: rows, among: kind) {
             let changed = rows.of(kind, naming: SQLLiterals(outline.script), deciding: ConditionValues())
-            let every = Loss(table: table.name, count: table.rows.count, rows: table.rows.count)
+            let known = known + losses
+            let wanted = table.columns.filter { column in
+                !known.contains { $0.table == table.name && $0.columns[column] != nil }
+            }
+            var every = Loss(table: table.name, count: table.rows.count, columns: wanted)
+            every.rows = every.count
             do {
                 let found = try RowTrials(
                     self, changed, only: [every], chance?.isEmpty == true ? nil : chance, nullIn: column)
                 for loss in found.judgement.losses {
-                    var added = loss.without(known + losses, as: kind)
+                    var added = loss.without(known, as: kind)
                     // Who asks for its values has thought of the rows in which it is null. The other columns have theirs.
                     if outline.asksForValues(of: table.columns[column]) {
                         added.columns[table.columns[column]] = nil
@@ -490,15 +506,9 @@ struct LossTrial {
 
     /// Runs a migration in Swift without the check of foreign keys in the end, unless it is to act on them.
     private func runUnchecked(_ copy: DatabaseQueue) throws {
-        var migrator = migrator
         if outline.script.settings.foreignKeys == .deferred {
             // Then GRDB checks none.
             try copy.inDatabase { try $0.execute(sql: "PRAGMA foreign_keys = OFF") }
-            if let schema = migrator as? SchemaMigrator {
-                migrator = try SchemaMigrator(
-                    migrations: schema.migrations.map { $0.version == version ? $0.unchecked : $0 },
-                    options: schema.options)
-            }
         }
         _ = try migrator.run(copy, upTo: version)
     }
@@ -523,6 +533,16 @@ struct LossTrial {
             isReusable = !scripts.isEmpty && scripts.allSatisfy(\.changesOnlyDatabase)
             return (outcome, accepted)
         }
+    }
+}
+
+extension MigrationRunner {
+    /// Returns the migrations, of which one in Swift checks no foreign keys in the end.
+    func unchecked(_ version: SchemaVersion) throws -> any MigrationRunner {
+        guard let all = self as? SchemaMigrator else { return self }
+        return try SchemaMigrator(
+            migrations: all.migrations.map { $0.version == version ? $0.unchecked : $0 }, options: all.options
+        )
     }
 }
 

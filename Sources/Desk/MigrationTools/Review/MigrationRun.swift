@@ -222,8 +222,10 @@ struct MigrationRun {
         let refused = refusedRows(trial, small, outline, style, besides: problems)
         let filled = tables.union(indexes)
         do {
+            let isDeferred = outline.script.settings.foreignKeys == .deferred
             let trial = LossTrial(
-                database: database, migrator: migrator, version: version, outline: outline,
+                database: database, migrator: isDeferred ? try migrator.unchecked(version) : migrator,
+                version: version, outline: outline,
                 tables: filled, layouts: before.layouts(of: filled, comparedIn: outline),
                 unconcerned: unconcerned,
                 // Swift that reads a value as another type ends the process.
@@ -233,7 +235,9 @@ struct MigrationRun {
             let earlier = EarlierFiles(looks: looks, migrator: migrator, trial: trial)
             losses.losses =
                 losses.losses.flatMap { loss in
-                    earlier.remaining(loss) ?? [trial.explained(loss) { try judge($0, small) }]
+                    earlier.remaining(loss) ?? [
+                        trial.explained(loss) { try judge($0, small, only: loss, .rows) }
+                    ]
                 }
                 + outline.lossesHiddenByTriggers(before, besides: losses.losses)
                 .filter { losses.tables.contains($0.table) }
@@ -266,12 +270,15 @@ struct MigrationRun {
     }
 
     /// Judges a file in a small database if possible: each trial makes a copy of it.
-    private func judge(_ trial: LossTrial, _ small: SmallDatabase?) throws -> LossTrial.Judgement {
-        guard let small else { return try trial.judge() }
+    private func judge(
+        _ trial: LossTrial, _ small: SmallDatabase?, only known: LossTrial.Loss? = nil,
+        _ subject: RowTrials.Subject = .rowsAndValues
+    ) throws -> LossTrial.Judgement {
+        guard let small else { return try trial.judge(only: known, subject) }
         do {
-            return try trial.inside(small.queue).judge()
+            return try trial.inside(small.queue).judge(only: known, subject)
         } catch let error where !(error is StepLimit.Reached) {
-            return try trial.judge()
+            return try trial.judge(only: known, subject)
         }
     }
 

@@ -79,7 +79,12 @@ struct RowTrials {
                 continue
             }
             let names = group.map { table.columns[$0] }
-            if let earlier, earlier.rows == 0, names.allSatisfy({ earlier.columns[$0] == nil }) { continue }
+            // What is kept with other values is kept, unless these keep whole rows.
+            if let earlier, earlier.rows == 0 || null != nil || loss.rows > 0 && !earlier.isWhole,
+                names.allSatisfy({ earlier.columns[$0] == nil })
+            {
+                continue
+            }
             let count =
                 subject == .eachValue
                 ? try valuesLostAlone(of: group, in: table, present)
@@ -120,11 +125,18 @@ struct RowTrials {
         // A limit leaves out the first rows or the last.
         let some = isSample ? judged.prefix(4) + judged.suffix(4) : judged[...]
         let tried = some.filter { referring == nil || $0 > 0 }
-        let without = try tried.map { try outcome(over: all.leavingOut($0, of: table.name)) }
-        let lost = zip(tried, without).filter { row, found in
-            found != nil
-                && (found == base || zip(tried, without).contains { $1 == found && table.differ($0, row) })
-        }.map(\.0)
+        // Of a table that is emptied, all are lost at once.
+        let isEmptied =
+            try !isSample && tried.count > 2
+            && outcome(over: all.leavingOut(Set(tried), of: table.name)) == base
+        let without = try isEmptied ? [] : tried.map { try outcome(over: all.leavingOut($0, of: table.name)) }
+        let lost =
+            isEmptied
+            ? tried
+            : zip(tried, without).filter { row, found in
+                found != nil
+                    && (found == base || zip(tried, without).contains { $1 == found && table.differ($0, row) })
+            }.map(\.0)
         guard lost.count == tried.count, !tried.isEmpty, !isSample, null == nil else { return Set(lost) }
         // The row to which the others refer cannot be left out, and may be there for that reason.
         if referring != nil, var first = all.table(table.name) {

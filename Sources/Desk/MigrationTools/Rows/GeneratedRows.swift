@@ -512,8 +512,14 @@ package struct GeneratedRows {
     }
 
     /// Returns the rows without one.
-    func leavingOut(_ row: Int, of name: SQLName) -> GeneratedRows {
-        mapTables { if $0.name == name { $0.rows.remove(at: row) } }
+    func leavingOut(_ row: Int, of name: SQLName) -> GeneratedRows { leavingOut([row], of: name) }
+
+    /// Returns the rows without some.
+    func leavingOut(_ rows: Set<Int>, of name: SQLName) -> GeneratedRows {
+        mapTables { table in
+            guard table.name == name else { return }
+            table.rows = table.rows.indices.filter { !rows.contains($0) }.map { table.rows[$0] }
+        }
     }
 
     /// Returns the rows with the values of some columns exchanged between two of them; nil if that changes nothing.
