@@ -32,12 +32,22 @@ struct LossOutcome: Equatable {
 
     /// The columns that chance or time fills, by their table.
     struct Chance {
-        /// The columns in which it chooses from values that are there, or from few: what it chooses tells nothing.
-        fileprivate(set) var choices: [SQLName: Set<Int>] = [:]
-        /// The others, with the values that it does not make.
-        fileprivate(set) var columns: [SQLName: [Int: Set<StoredValue>]] = [:]
+        fileprivate enum Kind {
+            /// No value is there without it: each stands for the row that has it.
+            case made
+            /// It chooses from few values, or from those that are there: what it chooses tells nothing.
+            case chosen, chosenFromRows
+        }
 
-        var isEmpty: Bool { choices.isEmpty && columns.isEmpty }
+        fileprivate struct Column {
+            let kind: Kind
+            /// The values that are not made or chosen.
+            let others: Set<StoredValue>
+        }
+
+        fileprivate var columns: [SQLName: [Int: Column]] = [:]
+
+        var isEmpty: Bool { columns.isEmpty }
     }
 
     /// Returns the columns in which two outcomes of the same rows differ.
@@ -46,23 +56,46 @@ struct LossOutcome: Equatable {
     ///   - rows: the values of the rows.
     ///   - known: what chance fills with other rows: of few values, it may have chosen the same ones twice.
     func differences(from other: LossOutcome, of rows: Set<StoredValue>, besides known: Chance?) -> Chance {
-        var chance = Chance(choices: known?.choices ?? [:])
-        guard self != other else { return chance }
+        var chance = Chance()
+        let ownValues = rows.filter { !$0.isShort }
         for (name, table) in tables {
-            guard let others = other.tables[name], table != others else { continue }
+            guard let others = other.tables[name] else { continue }
+            let known = known?.columns[name]?.filter { $1.kind != .made } ?? [:]
+            guard table != others || !known.isEmpty else { continue }
             func values(_ table: Table, _ column: Int) -> [StoredValue: Int] {
                 table.rows.reduce(into: [:]) { $0[$1.key[column], default: 0] += $1.value }
             }
-            for column in table.columns.indices where chance.choices[name]?.contains(column) != true {
+            for column in table.columns.indices {
                 let (mine, theirs) = (values(table, column), values(others, column))
-                let same = mine.filter { theirs[$0.key] == $0.value }
-                if mine.keys.contains(where: { same[$0] == nil && (theirs[$0] != nil || rows.contains($0)) })
-                    || mine == theirs && table.without(column) == others.without(column)
+                let same = Set(mine.filter { theirs[$0.key] == $0.value }.keys)
+                let changed = mine.keys.filter { !same.contains($0) }
+                let isExchanged =
+                    mine == theirs && table != others && table.without(column) == others.without(column)
+                let exchanged =
+                    isExchanged
+                    ? table.rows.filter { others.rows[$0.key] != $0.value }.keys.map { $0[column] } : []
+                let kind: Chance.Kind
+                if known[column]?.kind == .chosenFromRows
+                    || (changed + exchanged).contains(where: ownValues.contains)
                 {
-                    chance.choices[name, default: []].insert(column)
+                    kind = .chosenFromRows
+                } else if known[column] != nil || isExchanged
+                    || changed.contains(where: { theirs[$0] != nil })
+                {
+                    kind = .chosen
                 } else if mine != theirs {
-                    chance.columns[name, default: [:]][column] = rows.intersection(same.keys)
+                    kind = .made
+                } else {
+                    continue
                 }
+                let spared: Set<StoredValue> =
+                    switch kind {
+                    case .made: rows
+                    case .chosen: ownValues
+                    case .chosenFromRows: []
+                    }
+                chance.columns[name, default: [:]][column] = Chance.Column(
+                    kind: kind, others: spared.intersection(same))
             }
         }
         return chance
@@ -75,40 +108,59 @@ struct LossOutcome: Equatable {
         guard !chance.isEmpty else { return self }
         // A number for what each value stands beside, in whatever order.
         var meanings: [StoredValue: Int] = [:]
-        func each(_ body: (_ name: SQLName, _ row: [StoredValue], _ count: Int, _ made: Set<Int>) -> Void) {
-            for (name, table) in tables {
-                let columns = chance.columns[name] ?? [:]
-                for (row, count) in table.rows {
-                    body(name, row, count, Set(columns.filter { !$1.contains(row[$0]) }.keys))
+        func filling(_ column: Int, of row: [StoredValue], in table: SQLName) -> Chance.Kind? {
+            chance.columns[table]?[column].flatMap { $0.others.contains(row[column]) ? nil : $0.kind }
+        }
+        for (name, table) in tables {
+            for row in table.rows.keys {
+                for column in row.indices where filling(column, of: row, in: name) == .made {
+                    if row[column] != .null { meanings[row[column]] = 0 }
                 }
             }
         }
-        each { _, row, _, made in
-            for column in made where row[column] != .null { meanings[row[column]] = 0 }
-        }
-        each { name, row, count, made in
-            let blank = made.union(chance.choices[name] ?? [])
-            let places = row.indices.filter { meanings[row[$0]] != nil }
-            guard !places.isEmpty else { return }
-            let rest = row.indices.map { blank.contains($0) || places.contains($0) ? nil : row[$0] }
-            for column in places {
-                var hasher = Hasher()
-                hasher.combine(name)
-                hasher.combine([column, count])
-                hasher.combine(rest)
-                meanings[row[column]]? &+= hasher.finalize()
+        for (name, table) in tables {
+            for (row, count) in table.rows {
+                let places = row.indices.filter { meanings[row[$0]] != nil }
+                guard !places.isEmpty else { continue }
+                let rest = row.indices.map { column in
+                    places.contains(column) || filling(column, of: row, in: name) != nil ? nil : row[column]
+                }
+                for column in places {
+                    var hasher = Hasher()
+                    hasher.combine(name)
+                    hasher.combine([column, count])
+                    hasher.combine(rest)
+                    meanings[row[column]]? &+= hasher.finalize()
+                }
             }
         }
         let labels = meanings.mapValues { StoredValue.text(Array("chance \($0)".utf8)) }
         var copy = self
         for (name, table) in tables {
-            let choices = chance.choices[name] ?? []
             copy.tables[name]?.rows = table.rows.reduce(into: [:]) { rows, row in
-                let values = row.key.enumerated().map { choices.contains($0) ? .null : labels[$1] ?? $1 }
+                let values = row.key.enumerated().map { column, value -> StoredValue in
+                    switch filling(column, of: row.key, in: name) {
+                    case .chosen, .chosenFromRows: .null
+                    case .made, nil: labels[value] ?? value
+                    }
+                }
                 rows[values, default: 0] += row.value
             }
         }
         return copy
+    }
+}
+
+extension StoredValue {
+    /// Whether it may be in a row and come from a statement as well.
+    fileprivate var isShort: Bool {
+        switch self {
+        case .null: true
+        case .integer(let number): number.magnitude < 1_000
+        case .real(let bits): Double(bitPattern: bits).magnitude < 1_000
+        case .text(let bytes): bytes.count < 4
+        case .blob(let data): data.count < 4
+        }
     }
 }
 

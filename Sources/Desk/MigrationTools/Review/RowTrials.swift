@@ -129,14 +129,15 @@ struct RowTrials {
         let isEmptied =
             try !isSample && tried.count > 2
             && outcome(over: all.leavingOut(Set(tried), of: table.name)) == base
-        let without = try isEmptied ? [] : tried.map { try outcome(over: all.leavingOut($0, of: table.name)) }
-        let lost =
-            isEmptied
-            ? tried
-            : zip(tried, without).filter { row, found in
-                found != nil
-                    && (found == base || zip(tried, without).contains { $1 == found && table.differ($0, row) })
+        var lost = tried
+        if !isEmptied {
+            let without = try tried.map { try outcome(over: all.leavingOut($0, of: table.name)) }
+            let found = Array(zip(tried, without))
+            lost = found.filter { row, outcome in
+                outcome != nil
+                    && (outcome == base || found.contains { $1 == outcome && table.differ($0, row) })
             }.map(\.0)
+        }
         guard lost.count == tried.count, !tried.isEmpty, !isSample, null == nil else { return Set(lost) }
         // The row to which the others refer cannot be left out, and may be there for that reason.
         if referring != nil, var first = all.table(table.name) {

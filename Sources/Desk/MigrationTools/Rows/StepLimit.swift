@@ -21,7 +21,7 @@ package final class StepLimit: Sendable {
     /// The number of steps over generated rows, in millions.
     static let millions = 20
     /// The number of steps without rows, which also make what later migrations need.
-    static let millionsWithoutRows = 100
+    static let millionsWithoutRows = 400
 
     private let millions: Int
     private let calls = Locked(0)
