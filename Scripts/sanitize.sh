@@ -20,7 +20,7 @@ run() {
     echo "$1 sanitizer: building and testing into $log"
     # What a process prints may be lost, or be read by a test: reports go to files, one for each process.
     options="log_path=$reports/report:$2"
-    export TSAN_OPTIONS="$options" ASAN_OPTIONS="$options"
+    export TSAN_OPTIONS="$options" ASAN_OPTIONS="$options" SANITIZER="$1"
     if "${SWIFT:-swift}" test --sanitize="$1" --scratch-path "$scratch" --parallel >"$log" 2>&1 &&
         { [ -z "$crash_tests" ] ||
             "${SWIFT:-swift}" run --sanitize="$1" --scratch-path "$scratch" "$crash_tests" >>"$log" 2>&1; }

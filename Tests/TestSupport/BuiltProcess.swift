@@ -59,11 +59,12 @@
             #endif
         }
 
-        /// Starts Swift's compiler, which finds the modules that have been built for the tests.
+        /// Starts Swift's compiler, which finds the modules that have been built for the tests, with the same sanitizer.
         public static func compiler(_ arguments: [String]) throws -> BuiltProcess {
-            try BuiltProcess(
+            let sanitizer = ownVariables["SANITIZER"].map { ["-sanitize=\($0)"] } ?? []
+            return try BuiltProcess(
                 running: URL(fileURLWithPath: "/usr/bin/env"),
-                ["swiftc"] + arguments + Products.moduleSearchPaths())
+                ["swiftc"] + arguments + sanitizer + Products.moduleSearchPaths())
         }
 
         private static let script = "/usr/bin/script"
