@@ -72,9 +72,9 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
     func perform(
         _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
     ) throws -> SchemaStep {
-        let before = try applied()
         let progress = context.progress
         try makeBackup(by: context.to, Interrupter(observing: progress))
+        let before = try appliedByNow(progress)
         // Also of what is committed before a failure. An observer cannot undo it any more.
         defer { try? notifyObservers() }
         try database.withDurableCommits(waitingUpTo: busyTimeout) {
@@ -139,6 +139,21 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         try database.readSnapshot(waitingUpTo: busyTimeout) { try GRDBHistory($0).applied }
     }
 
+    /// Waits until nobody is writing, and returns the migrations that are applied then.
+    ///
+    /// GRDB reads them before it waits for the lock, and so would run a migration again that another process is just applying. If its
+    /// table was missing, it would wait to create it, and trap if the other process has gone further then. One that begins right after
+    /// this still fails the step, which the next launch retries.
+    private func appliedByNow(_ progress: Progress) throws -> Set<String> {
+        let interrupter = Interrupter(observing: progress)
+        return try database.unsafeReentrantWrite { db in
+            try db.withWriteTransaction(waitingUpTo: busyTimeout, interrupter: interrupter) {
+                try GRDBHistory.record([], in: db)
+                return try GRDBHistory(db).applied
+            }
+        }
+    }
+
     /// Lets GRDB apply the pending migrations, one after the other.
     private func migrate(from before: Set<String>, _ progress: Progress) throws {
         let stops = stops(after: before)
@@ -146,7 +161,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         for stop in stops {
             if progress.isCancelled { throw CancellationError() }
             // Another process may have gone further meanwhile, which GRDB does not forgive.
-            let target = try furthest(of: stop, applied())
+            let target = try furthest(of: stop, appliedByNow(progress))
             let running = database.unsafeReentrantWrite { RunningMigration(on: $0, in: progress) }
             do {
                 try migrator.migrate(database, upTo: target)

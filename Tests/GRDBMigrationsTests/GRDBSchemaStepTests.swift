@@ -407,6 +407,30 @@ struct GRDBSchemaStepTests {
         #expect(try database.read { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") } == 0)
     }
 
+    @Test(
+        "waits for a process that runs GRDB's migrator, and applies what that leaves",
+        arguments: [true, false])
+    func otherMigrator(isPool: Bool) throws {
+        let path = database.path
+        let database: any DatabaseWriter = isPool ? try DatabasePool(path: path) : database
+        let other = try DatabaseQueue(path: path)
+        let hasBegun = DispatchSemaphore(value: 0)
+        var older = DatabaseMigrator()
+        older.registerMigration("v1") { db in
+            try db.execute(sql: "CREATE TABLE v1(x)")
+            hasBegun.signal()
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        let options = MigrationOptions(onEvent: { [older] event in
+            guard case .willRun = event.kind else { return }
+            Thread.detachNewThread { try? older.migrate(other) }
+            hasBegun.wait()
+        })
+        let manager = try app.manager("2.0", options: options)
+        manager.whenMigratingToVersion("2.0", migrate: migrator(), in: database)
+        #expect(try manager.migrate().schemaSteps.map(\.schemaVersions) == [["v2", "v3"]])
+    }
+
     @Test("cannot erase the database, which is a mistake in the registration")
     func erasing() throws {
         var erasing = migrator()
