@@ -41,7 +41,7 @@ extension DatabaseFile {
 
     func failure(_ error: any Error, at path: String) -> any Error {
         let problem: String
-        var remedy = "Nothing was lost: the database is where it was, and the next launch tries again."
+        var remedy = "Nothing was lost: the database is where it was."
         switch error.systemError ?? error {
         case let error as MigrationError where !error.isOfStoreOrManager: return error
         case is CancellationError: return error
@@ -51,8 +51,8 @@ extension DatabaseFile {
                 "\(error.holder) has been moving or migrating the database for more than \(error.limit)",
                 remedy: "Launch again when that process has resumed or exited.")
         case let error as DatabaseError where error.isBusy:
-            problem = "another connection has the database open, so it cannot be moved"
-            remedy = "Close that connection, or end the program that has it, and launch again. \(remedy)"
+            problem = "another connection has the database open"
+            remedy = "Close that connection, or end the program that has it, then try again. \(remedy)"
         case let error as any SystemError:
             problem = error.reason
             remedy = [Obstacle(error)?.remedy ?? (error as? DatabaseError)?.remedy, remedy]

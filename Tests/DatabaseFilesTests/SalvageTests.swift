@@ -269,7 +269,11 @@ struct SalvageTests {
         // The second attempt shows that the first one has left the locks where they were.
         for _ in 0..<2 {
             let error = try #require(throws: MigrationError.self) { try file.salvage(into: schema) }
-            #expect(error.message.contains("another connection has the database open"))
+            #expect(
+                error.description == """
+                    \(path): another connection has the database open. Close that connection, or end the program that has it, then \
+                    try again. Nothing was lost: the database is where it was.
+                    """)
         }
         #expect(try pool.integers("SELECT count(*) FROM note") == [2_999])
         try pool.close()
