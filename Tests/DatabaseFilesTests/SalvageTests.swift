@@ -332,6 +332,32 @@ struct SalvageTests {
             #expect(
                 error.message.hasPrefix("app.sqlite: cannot be copied to the temporary folder"), "\(error)")
         }
+
+        @Test(
+            "is not taken for damaged where a disk has room for the copy, and none for the index of its log",
+            .needs(.smallDisk))
+        func noRoomForIndexOfLog() throws {
+            let pool = try DatabasePool(path: path)
+            try schema.migrate(pool)
+            let place = folder.file("app.sqlite")
+            func isIntact(onDiskOf size: Int) throws -> Bool {
+                let disk = try SmallDisk(at: folder.path("disk"), size: "\(size)")
+                defer { disk.remove() }
+                return try file.isIntact(
+                    place, with: [.log], preparedBy: Configuration(), in: folder.file("disk"),
+                    Interrupter(observing: nil))
+            }
+            var size = 0
+            for end in ["", "-wal"] {
+                // A disk in memory gives room by pages.
+                let pages = (Int(try place.appending(end: end).status().st_size) + 4_095) / 4_096
+                size += pages * 4_096
+            }
+            let error = try #require(throws: (any Error).self) { try isIntact(onDiskOf: size) }
+            #expect(Obstacle(error) == .diskFull, "\(error)")
+            #expect(try isIntact(onDiskOf: size + 0x8000))
+            try pool.close()
+        }
     #endif
 
     @Test("leaves out rows without parents, and rebuilds full-text tables")

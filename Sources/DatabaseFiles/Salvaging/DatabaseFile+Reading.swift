@@ -121,11 +121,13 @@ extension DatabaseFile {
     }
 
     /// Asks SQLite about a copy of a database with some of its journals.
+    ///
+    /// - Parameter folder: where the copy is made; the temporary folder if nil.
     func isIntact(
         _ place: URL, with journals: Set<JournalKind>, preparedBy configuration: Configuration,
-        _ interrupter: Interrupter
+        in folder: URL? = nil, _ interrupter: Interrupter
     ) throws -> Bool {
-        try CopyFile.withPrivateName(for: "salvage") { copy in
+        try CopyFile.withPrivateName(in: folder, for: "salvage") { copy in
             for end in [""] + journals.map(\.rawValue) {
                 guard try copyReadable(place.appending(end: end), to: copy.appending(end: end)) else {
                     return false
@@ -136,7 +138,8 @@ extension DatabaseFile {
                 defer { try? queue.close() }
                 return try queue.inDatabase { try isIntact($0, interrupter) && !isUnwritable($0, at: copy) }
             } catch let error as DatabaseError
-                where ![.SQLITE_FULL, .SQLITE_NOMEM, .SQLITE_INTERRUPT].contains(error.resultCode)
+                where Obstacle(error) != .diskFull
+                && ![.SQLITE_NOMEM, .SQLITE_INTERRUPT].contains(error.resultCode)
             {
                 return false
             }
