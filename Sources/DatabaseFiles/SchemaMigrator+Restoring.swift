@@ -15,7 +15,7 @@ extension SchemaMigrator {
     /// - Throws: `MigrationError`, when the copy is damaged, or holds neither a ledger nor a table.
     public func restore(_ backup: URL, to database: any DatabaseWriter) throws {
         try withWriter(database) { db in
-            try CopyFile.withPrivateName(for: "restore") { file in
+            try CopyFile.withPrivateName { file in
                 var copy = try Self.openCopy(of: backup, at: file, db.configuration)
                 try copy.inDatabase { copy in
                     try Self.check(copy, of: backup)

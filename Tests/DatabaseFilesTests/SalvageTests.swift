@@ -306,6 +306,21 @@ struct SalvageTests {
         #expect(try folder.fileNames.count { $0.contains(".damaged-") } == 3)
     }
 
+    @Test("leaves no copy in the temporary folder, not even that of a process that was killed")
+    func copyOfKilledProcess() throws {
+        let left = FileManager.default.temporaryDirectory
+            .appendingPathComponent("app-migrations-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
+        try Data("copy".utf8).write(to: left.appendingPathComponent("copy.sqlite"))
+        let used = try ScratchFolder()
+        defer { used.remove() }
+        try make()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        _ = try file.salvage(into: schema)
+        #expect(!FileManager.default.fileExists(atPath: left.path))
+        #expect(FileManager.default.fileExists(atPath: used.url.path))
+    }
+
     @Test("is left as it is when salvaging is cancelled")
     func cancelled() throws {
         try make()

@@ -127,7 +127,7 @@ extension DatabaseFile {
         _ place: URL, with journals: Set<JournalKind>, preparedBy configuration: Configuration,
         in folder: URL? = nil, _ interrupter: Interrupter
     ) throws -> Bool {
-        try CopyFile.withPrivateName(in: folder, for: "salvage") { copy in
+        try CopyFile.withPrivateName(in: folder) { copy in
             for end in [""] + journals.map(\.rawValue) {
                 guard try copyReadable(place.appending(end: end), to: copy.appending(end: end)) else {
                     return false

@@ -14,7 +14,7 @@ extension Rehearsal {
         _ body: (DatabaseQueue) throws -> Rehearsal
     ) throws -> Rehearsal {
         try MigrationError.mapErrors {
-            try CopyFile.withPrivateName(in: folder, for: "rehearsal") { file in
+            try CopyFile.withPrivateName(in: folder) { file in
                 try CopyFile.create(at: file, like: database.originalFile)
                 let configuration = database.configuration.forCopying()
                 let queue = try DatabaseQueue(path: file.path, configuration: configuration)

@@ -1,7 +1,6 @@
 import AppMigrations
 package import Foundation
 package import GRDB
-import MigrationDiagnostics
 
 #if canImport(Darwin)
     import Darwin
@@ -15,25 +14,15 @@ import MigrationDiagnostics
 
 /// A new file for a copy of a database, which nobody can read who cannot read the original.
 package enum CopyFile {
-    /// Runs the body with the name of a copy in a new folder, which is its owner's alone and is removed afterwards.
+    /// Runs the body with the name of a copy in a ``ScratchFolder``.
     ///
-    /// - Parameter folder: where the new folder is created; the temporary folder if nil.
+    /// - Parameter folder: where that is created; the temporary folder if nil.
     package static func withPrivateName<Result>(
-        in folder: URL? = nil, for purpose: String, _ body: (URL) throws -> Result
+        in folder: URL? = nil, _ body: (URL) throws -> Result
     ) throws -> Result {
-        let folder = folder ?? FileManager.default.temporaryDirectory
-        let copies = folder.appendingPathComponent("\(purpose)-\(UUID().uuidString)", isDirectory: true)
-        guard mkdir(copies.path, 0o700) == 0 else {
-            let error = POSIXError.current
-            throw MigrationError(
-                error.obstacle?.code ?? .unwritable, at: .file(folder.path),
-                "no folder for a copy can be made there: \(error.reason)",
-                remedy: error.obstacle?.remedy
-                    ?? "Make it a folder that can be written. Nothing was changed.",
-                underlyingError: error)
-        }
-        defer { try? FileManager.default.removeItem(at: copies) }
-        return try body(copies.appendingPathComponent("copy.sqlite"))
+        let scratch = try ScratchFolder(in: folder)
+        defer { scratch.remove() }
+        return try body(scratch.url.appendingPathComponent("copy.sqlite"))
     }
 
     /// Creates an empty file with the permissions of another file, or for its owner alone.
