@@ -57,6 +57,7 @@ extension DatabaseFile {
                     try copy(backup, to: new, like: place, interrupter)
                 } catch {
                     // It is the place that is full.
+                    let error = error.explained(beside: place)
                     throw failure(
                         error,
                         at: Obstacle(error) == .diskFull ? place.path : URL(fileURLWithPath: backup).path)

@@ -40,6 +40,7 @@ extension DatabaseFile {
     }
 
     func failure(_ error: any Error, at path: String) -> any Error {
+        let error = error.explained(beside: URL(fileURLWithPath: path))
         let problem: String
         var remedy = "Nothing was lost: the database is where it was."
         switch error.systemError ?? error {

@@ -94,8 +94,9 @@ extension DatabaseFile {
             }
             try DurableFile(at: new).syncName()
         } catch {
-            try? FileManager.default.removeItem(at: partial)
             // It is the new place that is full.
+            let error = error.explained(beside: new)
+            try? FileManager.default.removeItem(at: partial)
             throw Obstacle(error)?.code == .diskFull ? failure(error, at: new.path) : error
         }
     }

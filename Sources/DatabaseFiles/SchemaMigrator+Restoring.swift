@@ -23,7 +23,9 @@ extension SchemaMigrator {
                 }
                 copy = try Self.givingPageSize(of: db, to: copy)
                 try copy.inDatabase { copy in
-                    try db.withDurableCommits(waitingUpTo: options.busyTimeout) { try copy.backup(to: db) }
+                    try db.withDurableCommits(waitingUpTo: options.busyTimeout) {
+                        do { try copy.backup(to: db) } catch { throw db.explained(error) }
+                    }
                     // A copy ends without a commit.
                     try db.notifyObserversOfCommitted()
                 }

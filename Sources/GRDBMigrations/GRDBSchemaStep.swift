@@ -167,7 +167,8 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
                 try migrator.migrate(database, upTo: target)
             } catch {
                 running.end(isDone: false)
-                throw try failure(error, upTo: target, isCancelled: progress.isCancelled)
+                let cause = database.unsafeReentrantWrite { $0.explained(error) }
+                throw try failure(cause, upTo: target, isCancelled: progress.isCancelled)
             }
             progress.setUserInfoObject(stop, forKey: .migrationName)
             running.end(isDone: true)

@@ -545,6 +545,31 @@ struct DatabasePathTests {
         #expect(error.code == .newerThanThisProcess)
     }
 
+    #if os(Linux)
+        @Test("names the full disk if a migration leaves no room for a journal", .needs(.smallDisk))
+        func noRoomForJournal() throws {
+            let folder = try TemporaryFolder()
+            let disk = try SmallDisk(at: folder.path("disk"))
+            defer { disk.remove() }
+            let database = try DatabaseQueue(path: folder.path("disk/library.sqlite"))
+            let url = folder.file("disk/filled")
+            var migrator = DatabaseMigrator()
+            migrator.registerMigration("v1") { db in
+                try Data().write(to: url)
+                try db.execute(sql: "CREATE TABLE v1(x)")
+            }
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "1.0", adopting: .newApp, store: .inMemory())
+            manager.whenMigratingToVersion("1.0", migrate: migrator, in: database)
+            // The manager's own record needs a journal, too.
+            try disk.leaveFiles(1)
+            let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+            #expect(error.code == .diskFull && error.advice == .freeSpace, "\(error)")
+            try disk.leaveFiles(2)
+            #expect(try manager.migrate().schemaSteps.map(\.schemaVersions) == [["v1"]])
+        }
+    #endif
+
     @Test("makes commits durable, and then restores the connection", arguments: [true, false])
     func durable(isPool: Bool) throws {
         let app = try App()

@@ -35,6 +35,14 @@
             try mount(size: "\(max(1, used + bytes))")
         }
 
+        /// Leaves room for so many more files, however small they are.
+        public func leaveFiles(_ count: Int) throws {
+            var room = statvfs()
+            try check(statvfs(folder, &room))
+            let used = Int(room.f_files - room.f_ffree)
+            try check(Glibc.mount("tmpfs", folder, "tmpfs", UInt(MS_REMOUNT), "nr_inodes=\(used + count)"))
+        }
+
         /// Mounts it again, with what is on it.
         public func mount(size: String, readOnly: Bool = false) throws {
             let flags = UInt(MS_REMOUNT | (readOnly ? MS_RDONLY : 0))

@@ -66,8 +66,8 @@ package struct DurableFile: Sendable {
     /// Before the first unlock after a restart they cannot, on iOS, tvOS, watchOS and visionOS; a missing record is
     /// believed only when a file written beside it is read back.
     ///
-    /// - Throws: `POSIXError`, with the code `EPERM` if the device is locked.
-    func checkProtectedData() throws {
+    /// - Throws: `POSIXError`, with the code `EPERM` if the device is locked, and `ENOSPC` if the disk has no room for a file.
+    package func checkProtectedData() throws {
         let probe = DurableFile(
             at: folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)"))
         defer { unlink(probe.url.path) }

@@ -137,10 +137,12 @@ extension DatabaseFile {
                 let queue = try DatabaseQueue(path: copy.path, configuration: configuration.forCopying())
                 defer { try? queue.close() }
                 return try queue.inDatabase { try isIntact($0, interrupter) && !isUnwritable($0, at: copy) }
-            } catch let error as DatabaseError
-                where Obstacle(error) != .diskFull
-                && ![.SQLITE_NOMEM, .SQLITE_INTERRUPT].contains(error.resultCode)
-            {
+            } catch {
+                // While the copy still takes the room.
+                let error = error.explained(beside: copy)
+                guard let code = (error as? DatabaseError)?.resultCode, Obstacle(error) != .diskFull,
+                    ![.SQLITE_NOMEM, .SQLITE_INTERRUPT].contains(code)
+                else { throw error }
                 return false
             }
         }

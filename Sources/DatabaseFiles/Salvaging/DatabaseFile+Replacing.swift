@@ -24,7 +24,12 @@ extension DatabaseFile {
         }
         defer { remove() }
         remove()
-        return try body(new)
+        do {
+            return try body(new)
+        } catch {
+            // While it still takes the room.
+            throw error.explained(beside: new)
+        }
     }
 
     /// Gives a file the protection of those of a folder.

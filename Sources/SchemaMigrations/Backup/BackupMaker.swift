@@ -116,6 +116,8 @@ package struct BackupMaker {
             // The migrations will be durable, so the copy that can undo them must be durable too.
             try DurableFile(at: copy).syncName()
         } catch {
+            // While the copy still takes the room.
+            let error = error.explained(beside: copy)
             removeUnfinishedCopies(of: file)
             throw error
         }

@@ -22,7 +22,13 @@ package enum CopyFile {
     ) throws -> Result {
         let scratch = try ScratchFolder(in: folder)
         defer { scratch.remove() }
-        return try body(scratch.url.appendingPathComponent("copy.sqlite"))
+        let copy = scratch.url.appendingPathComponent("copy.sqlite")
+        do {
+            return try body(copy)
+        } catch {
+            // While the copy still takes the room.
+            throw error.explained(beside: copy)
+        }
     }
 
     /// Creates an empty file with the permissions of another file, or for its owner alone.

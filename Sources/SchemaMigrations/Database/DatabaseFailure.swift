@@ -1,6 +1,6 @@
 package import AppMigrations
 import CMigrationSQLite
-import Foundation
+package import Foundation
 package import GRDB
 import MigrationDiagnostics
 
@@ -130,6 +130,28 @@ extension DatabaseError: SystemError {
         default: nil
         }
     }
+}
+
+extension Error {
+    /// Returns the error of a full disk if that is why SQLite could not create a file beside a database.
+    ///
+    /// SQLite says only that it cannot open the file.
+    @inline(never)
+    package func explained(beside file: @autoclosure () -> URL?) -> any Error {
+        guard let failure = self as? DatabaseError, failure.resultCode == .SQLITE_CANTOPEN, let file = file()
+        else { return self }
+        do {
+            try DurableFile(at: file).checkProtectedData()
+        } catch  where Obstacle(error) == .diskFull {
+            return DatabaseError(resultCode: .SQLITE_FULL, sql: failure.sql)
+        } catch {}
+        return self
+    }
+}
+
+extension Database {
+    /// Returns the error of a full disk if that is why SQLite could not create a file beside the database.
+    package func explained(_ error: any Error) -> any Error { error.explained(beside: try? mainFile()) }
 }
 
 extension Error {

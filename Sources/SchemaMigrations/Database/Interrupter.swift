@@ -121,7 +121,7 @@ package final class Interrupter: Sendable {
         do {
             try body()
         } catch {
-            throw self.error ?? error
+            throw self.error ?? db.explained(error)
         }
     }
 

@@ -54,7 +54,9 @@ package final class SQLiteFile: Sendable {
     package func mappingErrors<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as DatabaseError {
+        } catch {
+            let file = path.databasePath.map { URL(fileURLWithPath: $0) }
+            guard let error = error.explained(beside: file) as? DatabaseError else { throw error }
             throw MigrationError(
                 .databaseFailed, at: .file(URL(fileURLWithPath: path).lastPathComponent), error,
                 remedy: error.remedy ?? "Check the configuration with which it is opened.")

@@ -30,8 +30,12 @@ extension Database {
         _ limit: Duration, _ commitLimit: Duration, _ interrupter: Interrupter?, _ body: () throws -> Void
     ) throws {
         try interrupter?.check()
-        try withoutBusyTimeout {
-            try waitWhileBusy(upTo: limit, interrupter: interrupter) { try beginTransaction(.immediate) }
+        do {
+            try withoutBusyTimeout {
+                try waitWhileBusy(upTo: limit, interrupter: interrupter) { try beginTransaction(.immediate) }
+            }
+        } catch {
+            throw explained(error)
         }
         do {
             // GRDB's schema cache may be older than another process's changes.
@@ -44,6 +48,8 @@ extension Database {
                 try waitWhileBusy(upTo: commitLimit, interrupter: interrupter) { try commit() }
             }
         } catch {
+            // While the journal still takes the room.
+            let error = explained(error)
             rollbackIfOpen()
             clearSchemaCache()
             throw error

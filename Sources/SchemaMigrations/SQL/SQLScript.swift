@@ -293,7 +293,7 @@ package struct SQLScript {
     ) throws {
         @inline(never)
         func failure(_ error: any Error, in statement: Statement?) -> any Error {
-            guard let error = error as? DatabaseError else { return error }
+            guard let error = db.explained(error) as? DatabaseError else { return error }
             var failure = MigrationError(
                 .stepFailed, at: .file(fileName, line: statement?.line ?? 1), error,
                 remedy: db.remedy(for: error, fixing: fix))

@@ -224,7 +224,11 @@ extension SQLiteStore {
             let known = try StoreAccess.read.of(name) { try table(db) }
             var state = try known.state(of: manager)
             try change(&state)
-            try RecordWriter(db).write(state, of: manager, over: known)
+            do {
+                try RecordWriter(db).write(state, of: manager, over: known)
+            } catch {
+                throw db.explained(error)
+            }
         }
     }
 

@@ -55,6 +55,43 @@
             #expect(try schema.migrate(queue()).applied == [2])
         }
 
+        @Test("that has no room for a journal is full, though SQLite does not say so")
+        func noRoomForJournal() throws {
+            let queue = try queue()
+            try schema.migrate(queue, upTo: 1)
+            let url = diskURL.appendingPathComponent("filled")
+            func launch(_ version: AppVersion) throws {
+                let manager = try MigrationManager(
+                    name: "Library", currentVersion: version, adopting: .newApp, store: .database(queue),
+                    options: MigrationOptions(ignoresStepsAboveCurrent: true))
+                manager.whenMigratingToVersion("2.0", in: queue) { db in
+                    try Data().write(to: url)
+                    try db.execute(sql: "INSERT INTO a VALUES (1)")
+                }
+                try manager.migrate()
+            }
+            try launch("1.0")
+            for room in [0, 1] {
+                try disk.leaveFiles(room)
+                // The second time, the error of a step that has failed by itself would ask for a fix.
+                for _ in 1...2 {
+                    try? FileManager.default.removeItem(at: url)
+                    let error = try #require(throws: MigrationError.self) { try launch("2.0") }
+                    #expect(error.code == .diskFull && error.advice == .freeSpace, "\(error)")
+                }
+                try? FileManager.default.removeItem(at: url)
+            }
+            try disk.leaveFiles(0)
+            let error = try #require(throws: MigrationError.self) { try schema.migrate(queue) }
+            #expect(error.code == .diskFull, "\(error)")
+
+            try disk.mount(size: "20m")
+            try disk.leaveFiles(100)
+            try launch("2.0")
+            #expect(try schema.migrate(queue).applied == [2])
+            #expect(try queue.read { try Int.fetchAll($0, sql: "SELECT x FROM a") } == [1])
+        }
+
         @Test("that is read-only is an error, and the run continues when it is writable")
         func readOnly() throws {
             try schema.migrate(queue(), upTo: 1)
