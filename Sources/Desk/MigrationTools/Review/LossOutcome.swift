@@ -80,7 +80,7 @@ struct LossOutcome: Equatable {
                 {
                     kind = .chosenFromRows
                 } else if known[column] != nil || isExchanged
-                    || changed.contains(where: { theirs[$0] != nil })
+                    || changed.contains(where: { theirs[$0] != nil || rows.contains($0) })
                 {
                     kind = .chosen
                 } else if mine != theirs {

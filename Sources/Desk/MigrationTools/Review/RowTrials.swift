@@ -46,7 +46,11 @@ struct RowTrials {
             (base, chance) = (outcome, LossOutcome.Chance())
             return
         }
-        let again = known?.isEmpty == true ? outcome : try trial.run(over: rows).outcome
+        var again = outcome
+        // Of few values, chance may choose the same ones again.
+        for _ in 0..<(trial.outline.usesChance ? 8 : 1) where known?.isEmpty != true && again == outcome {
+            again = try trial.run(over: rows).outcome
+        }
         chance = outcome.differences(from: again, of: rows.values, besides: known)
         base = outcome.replacing(chance)
         for table in tables {

@@ -53,6 +53,9 @@ extension ScriptOutline {
         statements.filter { $0.createdTable != nil }.flatMap(\.checks)
     }
 
+    /// Whether a statement that changes rows has values made by chance.
+    var usesChance: Bool { changingTokens.contains { $0.isWord("RANDOM") || $0.isWord("RANDOMBLOB") } }
+
     private var changingTokens: [SQLScript.Token] { statements.filter(\.changesRows).flatMap(\.tokens) }
 
     /// True if a statement leaves out or deletes rows where a key is taken.
