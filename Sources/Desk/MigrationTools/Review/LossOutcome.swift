@@ -152,7 +152,7 @@ struct LossOutcome: Equatable {
 }
 
 extension StoredValue {
-    /// Whether it may be in a row and come from a statement as well.
+    /// True if a statement may make the value as well, so that it does not stand for a row.
     fileprivate var isShort: Bool {
         switch self {
         case .null: true

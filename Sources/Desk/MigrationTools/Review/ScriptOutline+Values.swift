@@ -53,7 +53,7 @@ extension ScriptOutline {
         statements.filter { $0.createdTable != nil }.flatMap(\.checks)
     }
 
-    /// Whether a statement that changes rows has values made by chance.
+    /// True if a statement that changes rows makes values by chance.
     var usesChance: Bool { changingTokens.contains { $0.isWord("RANDOM") || $0.isWord("RANDOMBLOB") } }
 
     private var changingTokens: [SQLScript.Token] { statements.filter(\.changesRows).flatMap(\.tokens) }

@@ -19,7 +19,7 @@ package final class StepLimit: Sendable {
     }
 
     /// The number of steps over generated rows, in millions.
-    static let millions = 20
+    package static let millions = 20
     /// The number of steps without rows, which also make what later migrations need.
     static let millionsWithoutRows = 400
 
@@ -38,14 +38,10 @@ package final class StepLimit: Sendable {
 
     /// Runs the body, which runs a migration on a database.
     ///
+    /// - Parameter millions: the number of steps, in millions.
     /// - Throws: `Reached`, whatever the migration makes of SQLite's error; otherwise the body's error.
-    package static func watch<Value>(_ database: DatabaseQueue, _ body: () throws -> Value) throws -> Value {
-        try watch(database, millions: millions, body)
-    }
-
-    /// Runs the body with another number of steps.
-    static func watch<Value>(
-        _ database: DatabaseQueue, millions: Int, _ body: () throws -> Value
+    package static func watch<Value>(
+        _ database: DatabaseQueue, millions: Int = StepLimit.millions, _ body: () throws -> Value
     ) throws -> Value {
         let limit = StepLimit(millions: millions)
         let context = Unmanaged.passUnretained(limit).toOpaque()
