@@ -46,7 +46,7 @@ package struct DurableFile: Sendable {
             _ = try FileHandle.opening(folder, O_RDONLY | O_DIRECTORY)
             var status = stat()
             guard lstat(url.path, &status) == 0 else {
-                if POSIXError.isDeviceLockable { try checkProtectedData() }
+                if POSIXError.isDeviceLockable { try probeFolder() }
                 return nil
             }
             // A link that leads nowhere, to a disk that is not mounted for instance, is not an absent file.
@@ -61,13 +61,13 @@ package struct DurableFile: Sendable {
     /// The file's state; nil where there is none, and where it tells nothing.
     var state: FileState? { FileState(at: path) }
 
-    /// Makes sure that files of this one's protection class can be read now.
+    /// Writes a small file of this one's protection class beside it, reads it back and removes it.
     ///
-    /// Before the first unlock after a restart they cannot, on iOS, tvOS, watchOS and visionOS; a missing record is
-    /// believed only when a file written beside it is read back.
+    /// Before the first unlock after a restart that cannot be done, on iOS, tvOS, watchOS and visionOS: a missing record is
+    /// believed only where it can.
     ///
     /// - Throws: `POSIXError`, with the code `EPERM` if the device is locked, and `ENOSPC` if the disk has no room for a file.
-    package func checkProtectedData() throws {
+    package func probeFolder() throws {
         let probe = DurableFile(
             at: folder.appendingPathComponent(".\(url.lastPathComponent).probe-\(UUID().uuidString)"))
         defer { unlink(probe.url.path) }

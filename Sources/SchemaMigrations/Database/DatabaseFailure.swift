@@ -141,10 +141,12 @@ extension Error {
         guard let failure = self as? DatabaseError, failure.resultCode == .SQLITE_CANTOPEN, let file = file()
         else { return self }
         do {
-            try DurableFile(at: file).checkProtectedData()
-        } catch  where Obstacle(error) == .diskFull {
-            return DatabaseError(resultCode: .SQLITE_FULL, sql: failure.sql)
-        } catch {}
+            try DurableFile(at: file).probeFolder()
+        } catch {
+            if Obstacle(error) == .diskFull {
+                return DatabaseError(resultCode: .SQLITE_FULL, sql: failure.sql)
+            }
+        }
         return self
     }
 }

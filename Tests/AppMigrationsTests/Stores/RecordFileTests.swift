@@ -159,11 +159,11 @@ struct RecordFileTests {
     func protectedData() throws {
         try folder.withoutRoot {
             let file = DurableFile(at: url)
-            try file.checkProtectedData()
+            try file.probeFolder()
             #expect(try folder.fileNames == [])
             #expect(chmod(folder.url.path, 0o500) == 0)
             defer { chmod(folder.url.path, 0o700) }
-            let error = try #require(throws: POSIXError.self) { try file.checkProtectedData() }
+            let error = try #require(throws: POSIXError.self) { try file.probeFolder() }
             #expect(error.code == .EACCES)
         }
     }
