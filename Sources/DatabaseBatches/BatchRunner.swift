@@ -72,7 +72,7 @@ package struct BatchRunner: BatchRun {
                         return .more(position)
                     }
                     return .rowsLeft(position, BatchFailure(left.title, lastFailure?.cause ?? left.cause))
-                case .done, .endedElsewhere, .undone: break
+                case .done, .endedElsewhere, .overtaken, .undone: break
                 }
                 return outcome
             } catch let batch as UndoneBatch {

@@ -74,6 +74,7 @@ struct DeferredDatabaseStep: BatchWork {
         let (manager, id) = (batch.settlement.manager, batch.settlement.id)
         let record = try place.state(of: manager, db).record(of: manager)
         guard let record, !record.hasSettled(id) else { return (.endedElsewhere, .zero) }
+        guard !record.isNewer(than: batch.settlement.appVersion) else { return (.overtaken, .zero) }
         let known = record.position(of: id)
         var position = try known ?? batches.begin(db)
         let start = ContinuousClock.now

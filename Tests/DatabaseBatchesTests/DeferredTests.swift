@@ -427,7 +427,8 @@ struct DeferredTests {
         let run = try first.runDeferred()
         group.wait()
         #expect(try launched.withLock { $0 }?.get().completed.last?.version == "3.0")
-        #expect(run.failures.isEmpty)
+        // If it comes to another batch, that is the launch's.
+        #expect(run.failures.allSatisfy { $0.code == .newerThanThisProcess }, "\(run.failures)")
         #expect(try integer("SELECT count(*) FROM done") == 1000)
         #expect(try integer("SELECT count(DISTINCT id) FROM done") == 1000)
     }

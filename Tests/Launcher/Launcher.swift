@@ -36,6 +36,15 @@ struct Launcher: ParsableCommand {
     @Option(help: "A step to settle without running it, first.")
     var skip: String?
 
+    @Option(help: "The manager's name.")
+    var named = "Library"
+
+    @Option(help: "The manager that had its steps before.")
+    var splitFrom: String?
+
+    @Option(help: "The version below which that manager had them; by default the one that is launched.")
+    var before: String?
+
     @Option(help: "Several managers, in this order, in the place of the one named Library.")
     var managers: [String] = []
 
@@ -89,9 +98,14 @@ struct Launcher: ParsableCommand {
     }
 
     private func migrate(in folder: LauncherFolder) throws -> (MigrationReport, DeferredReport?) {
+        let current = try version.map(AppVersion.init(parsing:))
         let manager = try MigrationManager(
-            name: "Library", currentVersion: version.map(AppVersion.init(parsing:)),
-            adopting: .newApp, store: makeStore(in: folder),
+            name: named, currentVersion: current,
+            adopting: splitFrom.map {
+                .splitFrom($0, before: before.flatMap(AppVersion.init) ?? current ?? .zero)
+            }
+                ?? .newApp,
+            store: makeStore(in: folder),
             options: MigrationOptions(
                 maximumAttempts: maximumAttempts, lockTimeout: lockTimeout.map { .seconds($0) }))
         // Opened only for steps that work in it: a launch without any finds no database.

@@ -170,6 +170,47 @@ struct SplitTests {
         #expect(try app.texts(in: device.folder) == NotesApp.texts("d"))
     }
 
+    @Test("are left to the new manager by an older app's deferred run that is under way", arguments: 1...2)
+    func olderRun(batches: Int) throws {
+        let app = app([.cursor])
+        let device = try device(app)
+        try device.launch(as: "1.0")
+        try app.open(in: device.folder) { queue in
+            let notes = try app.manager("2.0", in: device.folder, queue)
+            try notes.migrate()
+            var calls = 0
+            try notes.runDeferred(while: {
+                calls += 1
+                if calls == batches { #expect(throws: Never.self) { try device.launch(as: "2.5") } }
+                return true
+            })
+            #expect(calls >= batches)
+        }
+        #expect(try app.texts(in: device.folder) == NotesApp.texts("c"))
+    }
+
+    @Test("may be launched by a step of the manager from which they have come")
+    func nested() throws {
+        let folder = try TemporaryFolder()
+        let store = try MigrationStore.jsonFile(at: folder.file("record.json"))
+        let log = BridgeLog()
+        func manager(_ name: String, _ version: AppVersion, _ adopting: Adoption) throws -> MigrationManager {
+            try MigrationManager(
+                name: name, currentVersion: version, adopting: adopting, store: store,
+                options: MigrationOptions(lockTimeout: .zero))
+        }
+        try manager("Notes", "1.0", .newApp).migrate()
+        let notes = try manager("Notes", "2.0", .newApp)
+        notes.whenMigratingToVersion("2.0") { _ in
+            let marks = try manager("Marks", "2.0", .splitFrom("Notes", before: "2.0"))
+            marks.whenMigratingToVersion("1.5") { _ in log.add("1.5") }
+            try marks.migrate()
+            log.add("2.0")
+        }
+        try notes.migrate()
+        #expect(log.lines == ["1.5", "2.0"])
+    }
+
     @Test("may be deferred closures, which go on at their checkpoint")
     func deferredClosure() async throws {
         let store = MigrationStore.inMemory()

@@ -41,6 +41,58 @@ struct SeveralProcessesTests {
         #expect(install.effects == ["1.2 attempt 1"])
     }
 
+    @Test(
+        "of a newer version wait before they take steps over from a manager that an older one migrates",
+        arguments: [Place.json, .sqlite])
+    func takingOver(place: Place) async throws {
+        let install = try await Install(place)
+        let holder = try await inStep(install)
+        let options = ["--named", "Photos", "--split-from", "Library", "--lock-timeout"]
+        let early = try await install.launch("3.0", ["1.2"], options + ["0"])
+        #expect(
+            early.output == """
+                locked: Photos: process \(holder.id) is migrating Library, whose steps come here, and did not finish \
+                within 0.0 seconds. Launch again when it has finished, or raise the option `lockTimeout`.
+
+                """)
+        try Data().write(to: install.folder.file("go"))
+        #expect(try await holder.result().status == 0)
+        let later = try await install.launch("3.0", ["1.2"], options + ["600"])
+        #expect(later.output == "launch upgrade(from: 2.0)\ncompleted []\n")
+        #expect(install.effects == ["1.2 attempt 1"])
+    }
+
+    @Test(
+        "do not wait for a manager that has left its steps before", arguments: [Place.json, .sqlite])
+    func longTakenOver(place: Place) async throws {
+        let install = try await Install(place)
+        try await install.launch("2.0", ["1.2"])
+        let holder = try install.start("3.0", ["2.9:wait=go"])
+        try await waitUntil("the step waits") { !install.folder.lines("go.reached").isEmpty }
+        let options = [
+            "--named", "Photos", "--split-from", "Library", "--before", "2.0", "--lock-timeout", "0",
+        ]
+        let photos = try await install.launch("3.1", ["1.2", "3.1"], options)
+        #expect(photos.output == "launch upgrade(from: 1.0)\ncompleted [3.1]\n")
+        try Data().write(to: install.folder.file("go"))
+        #expect(try await holder.result().output == "launch upgrade(from: 2.0)\ncompleted [2.9]\n")
+    }
+
+    @Test(
+        "of an older version leave steps alone that have been taken over while they waited",
+        arguments: [Place.json, .sqlite])
+    func takenOver(place: Place) async throws {
+        let install = try await Install(place)
+        let options = ["--named", "Photos", "--split-from", "Library"]
+        let holder = try install.start("3.0", ["1.2:wait=go"], options)
+        try await waitUntil("the step waits") { !install.folder.lines("go.reached").isEmpty }
+        let older = try await install.launch("2.0", ["1.2"])
+        #expect(older.output == "launch downgrade(from: 3.0)\ncompleted []\n", "\(older.errors)")
+        try Data().write(to: install.folder.file("go"))
+        #expect(try await holder.result().output == "launch upgrade(from: 1.0)\ncompleted [1.2]\n")
+        #expect(install.effects == ["1.2 attempt 1"])
+    }
+
     @Test("release their lock when they die", arguments: [Place.json, .sqlite])
     func killed(place: Place) async throws {
         let install = try await Install(place)

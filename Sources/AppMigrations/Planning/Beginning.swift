@@ -370,7 +370,8 @@ extension PlaceState {
             start.map { $0 < request.current } == true
             || seen(in: request.line).contains { $0.version < request.current }
         return formerRecords.filter { former in
-            former.record.map { $0.highest ?? .zero < request.current } ?? hasOlder
+            // One that has come to the end of what it leaves has left it.
+            former.record.map { $0.highest ?? .zero < min(request.current, former.end) } ?? hasOlder
         }.map(\.manager)
     }
 

@@ -147,6 +147,9 @@ extension MigrationRecord {
         return start < current ? .upgrade(from: start) : .relaunch
     }
 
+    /// Returns true if a version above the current one has begun to migrate here.
+    package func isNewer(than current: AppVersion) -> Bool { highest.map { $0 > current } ?? false }
+
     /// Changes the record to that with which a launch begins its work.
     mutating func begin(_ launch: Launch, current: AppVersion) {
         if completed == nil, highest == nil { began = current }

@@ -78,7 +78,7 @@ extension MigrationRecord {
         case .skipped(let id): self[id] = .skipped
         case .rerun(let ids): for id in ids { runAgain(id) }
         // A newer app may have run a step that destroys what it reads.
-        case .reopened(let id, let current): if isDone(id), (highest ?? .zero) <= current { runAgain(id) }
+        case .reopened(let id, let current): if isDone(id), !isNewer(than: current) { runAgain(id) }
         case .completed(let launch, let current): finish(launch, current: current)
         case .knows(let found): databases.note(found)
         }

@@ -12,6 +12,7 @@ extension RunInput {
 
         // Before the lock: a launch that is refused has found no deaths.
         for place in registration.due { try place.place.checkIsOutsideTransaction() }
+        try endFormers(of: found)
         let lock = try RunLock.take(
             manager, of: store, waitingFor: patience, unless: checkStopped, in: activity,
             stop: { [interruption] in interruption.stop(.suspending) })

@@ -104,6 +104,16 @@ extension Run {
             work: plan.work(of: pending))
     }
 
+    /// The error of a step that is left to a newer version of the app, which has begun to migrate its place.
+    func overtakenError(_ pending: LaunchPlan.PendingStep) -> MigrationError {
+        let place = plan.places[pending.place].steps.name
+        return MigrationError(
+            .newerThanThisProcess,
+            "\(pending.step.titleAndSource) is left to a newer app, which has used \(place) meanwhile",
+            remedy: "Leave the data alone until this process has been updated as well.",
+            work: plan.work(of: pending))
+    }
+
     /// Notes that a step is no longer pending, whoever has done it.
     func noteEnded(_ pending: LaunchPlan.PendingStep) {
         ended.insert(pending.key)

@@ -10,7 +10,7 @@ enum StepEnd {
     case interrupted
     /// Another run has settled it.
     case endedElsewhere
-    /// It may not begin: the process has died in it too often, or another run has its lock.
+    /// It may not begin, or go on: the process has died in it too often, another run has its lock, or a newer version is there.
     case refused(any Error)
     /// It could not be written down as running.
     case notStarted(any Error)
@@ -64,6 +64,9 @@ final class StepRun {
             let place = run.plan.places[pending.place]
             // A launch may be the first one to write in this place; for a deferred run, a record was there.
             guard record != nil || place.state.record == nil else { return endedElsewhere() }
+            if record?.isNewer(than: run.input.request.current) == true {
+                return .refused(run.overtakenError(pending))
+            }
             let state = record?[step.id]
             // What runs again is settled until its start is written.
             guard state?.isSettled != true || run.plan.isReopened(pending) else { return endedElsewhere() }
@@ -157,6 +160,11 @@ final class StepRun {
             switch outcome {
             case .done: return nil
             case .endedElsewhere: return endedElsewhere()
+            case .overtaken:
+                run.journal.stop(pending)
+                // Nothing of it is lost if this cannot be written.
+                try? run.journal.save(only: pending.place)
+                return .refused(run.overtakenError(pending))
             case .rowsLeft(let position, let failure):
                 note(position, progress)
                 throw failure

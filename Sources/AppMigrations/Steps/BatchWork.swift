@@ -49,6 +49,8 @@ package enum BatchOutcome: Sendable {
     case rowsLeft(StepPosition, BatchFailure)
     /// The step is no longer pending: another process has settled it, or its record was removed.
     case endedElsewhere
+    /// A newer version of the app has begun to migrate the database, and left the step to itself.
+    case overtaken
 }
 
 /// A failure in a batch, which was rolled back.

@@ -16,6 +16,13 @@ struct FormerRecord: Sendable {
     let history: [SettledStep]
     let end: AppVersion
 
+    /// False if it has begun later than the steps left, and so has never had them.
+    ///
+    /// A split in a pre-release follows managers that began in an earlier one.
+    var hasHadSteps: Bool {
+        record?.start.map { (end < end.release ? $0 : $0.reach) < end } ?? false
+    }
+
     /// True if nothing is known of it.
     var isUnknown: Bool { record == nil && !isRemoved }
 }

@@ -61,7 +61,7 @@ struct PlaceSteps: Sendable {
         _ step: MigrationStep, _ state: PlaceState, at current: AppVersion,
         among places: Zip2Sequence<[PlaceSteps], [PlaceState]>
     ) -> Bool {
-        guard step.hasCondition, state.records.allSatisfy({ ($0.highest ?? .zero) <= current }),
+        guard step.hasCondition, state.records.allSatisfy({ !$0.isNewer(than: current) }),
             isDone(step, state, where: { $0[step.id] != .skipped })
         else { return false }
         return !places.contains { $0.hasPending($1, before: step) }

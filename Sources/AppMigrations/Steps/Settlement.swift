@@ -3,7 +3,7 @@ import Foundation
 /// Records a step in the transaction that does it, once its work is done.
 package struct Settlement: Sendable {
     let work: MigrationWork
-    let appVersion: AppVersion
+    package let appVersion: AppVersion
     let started: ContinuousClock.Instant
 
     package var manager: String { work.manager }

@@ -108,16 +108,16 @@ package struct FileLock: Sendable {
 
     private static let released = "released\n"
 
-    private static func holder(in file: FileHandle) -> String {
+    private static func holder(in file: FileHandle) -> LockHolder {
         guard let data = try? file.readToEnd(),
             let id = Int(String(decoding: data, as: UTF8.self).dropFirst(released.count).dropLast())
-        else { return "another process" }
-        return id == ProcessInfo.processInfo.processIdentifier ? "this process" : "process \(id)"
+        else { return .unknown }
+        return id == ProcessInfo.processInfo.processIdentifier ? .thisProcess : .process(id)
     }
 }
 
 /// A lock was not released in time.
 package struct LockTimeout: Error {
-    package let holder: String
+    package let holder: LockHolder
     package let limit: Duration
 }

@@ -28,7 +28,7 @@ package final class InMemoryStore: RecordStorage {
 
     package func lock(_ manager: String) -> StoreLock {
         guard contents.withLock({ $0.locked.insert(ManagerName(manager).key).inserted }) else {
-            return .held(by: "this process")
+            return .held(by: .thisProcess)
         }
         return .acquired(
             release: LockRelease { [contents] _ in

@@ -76,18 +76,23 @@ extension RecordStorage {
     ///
     /// - Parameters:
     ///   - limit: the longest time to wait.
+    ///   - sharesOwn: whether a lock that another run of this process holds counts as taken.
     ///   - check: throws if nobody waits for the lock any more.
-    ///   - timeout: makes the error for when the time is over, from a description of the holder.
+    ///   - timeout: makes the error for when the time is over, from the holder.
     func lock(
-        _ name: String, waitingUpTo limit: Duration, unless check: () throws -> Void = {},
-        timeout: (_ holder: String) -> MigrationError
+        _ name: String, waitingUpTo limit: Duration, sharesOwn: Bool = false,
+        unless check: () throws -> Void = {}, timeout: (_ holder: LockHolder) -> MigrationError
     ) throws -> HeldLock {
         let deadline = ContinuousClock.now + limit
         while true {
             try check()
-            let lock = try lock(name)
-            if let held = lock.held { return held }
-            if case .held(let holder) = lock, deadline <= .now { throw timeout(holder) }
+            switch try lock(name) {
+            case .acquired(let wasReleased, let release):
+                return HeldLock(hasDied: !wasReleased, release: release)
+            case .held(.thisProcess) where sharesOwn:
+                return HeldLock(hasDied: false, release: LockRelease { _ in })
+            case .held(let holder): if deadline <= .now { throw timeout(holder) }
+            }
             Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
         }
     }

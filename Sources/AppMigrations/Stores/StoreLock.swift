@@ -6,8 +6,23 @@ package enum StoreLock: Sendable {
     /// false if that is unknown.
     case acquired(wasReleased: Bool = false, release: LockRelease)
 
-    /// Somebody else holds the lock. Says who, as far as that is known: `process 417`.
-    case held(by: String)
+    /// Somebody else holds the lock.
+    case held(by: LockHolder)
+}
+
+/// Who holds a lock, as far as that is known.
+package enum LockHolder: Sendable, Equatable, CustomStringConvertible {
+    case thisProcess
+    case process(Int)
+    case unknown
+
+    package var description: String {
+        switch self {
+        case .thisProcess: "this process"
+        case .process(let id): "process \(id)"
+        case .unknown: "another process"
+        }
+    }
 }
 
 /// Releases a lock.

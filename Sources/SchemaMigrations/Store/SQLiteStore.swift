@@ -278,7 +278,7 @@ private enum MemoryLocks {
             held.append(key)
             return true
         }
-        guard isFree else { return .held(by: "this process") }
+        guard isFree else { return .held(by: .thisProcess) }
         return .acquired(release: LockRelease { _ in held.withLock { $0.removeAll { $0 == key } } })
     }
 }

@@ -339,7 +339,7 @@ struct JSONStoreTests {
             Issue.record("two hold one lock")
             return
         }
-        #expect(holder == "this process")
+        #expect(holder.description == "this process")
         guard case .acquired(_, let releaseOther) = try store.lock("Settings") else {
             Issue.record("managers do not lock each other")
             return

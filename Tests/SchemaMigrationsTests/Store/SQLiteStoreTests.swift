@@ -329,7 +329,7 @@ struct SQLiteStoreTests {
                 Issue.record("The lock is free.")
                 return
             }
-            #expect(holder(try second.lock("A/1")) == "this process")
+            #expect(holder(try second.lock("A/1")) == .thisProcess)
             let other = try second.lock("A/2")
             #expect(holder(other) == nil)
             if case .acquired(_, let release) = other { release() }
@@ -355,8 +355,8 @@ struct SQLiteStoreTests {
             Issue.record("The lock is free.")
             return
         }
-        #expect(holder(try stores[0].lock("A")) == "this process")
-        #expect(holder(try stores[2].lock("A")) == "this process")
+        #expect(holder(try stores[0].lock("A")) == .thisProcess)
+        #expect(holder(try stores[2].lock("A")) == .thisProcess)
         release()
     }
 
@@ -395,7 +395,7 @@ struct SQLiteStoreTests {
             Issue.record("The lock is free.")
             return
         }
-        #expect(holder(try SQLiteStore(queue).lock("A")) == "this process")
+        #expect(holder(try SQLiteStore(queue).lock("A")) == .thisProcess)
         let other = try DatabaseQueue()
         guard case .acquired(_, let releaseOther) = try SQLiteStore(other).lock("A") else {
             Issue.record("Another database is another lock.")
@@ -406,7 +406,7 @@ struct SQLiteStoreTests {
         #expect(holder(try SQLiteStore(queue).lock("A")) == nil)
     }
 
-    private func holder(_ lock: StoreLock) -> String? {
+    private func holder(_ lock: StoreLock) -> LockHolder? {
         if case .held(let holder) = lock { return holder }
         return nil
     }
