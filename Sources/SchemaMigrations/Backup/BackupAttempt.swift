@@ -25,6 +25,8 @@ package struct BackupAttempt {
     private struct Note: Codable {
         /// The name of the first copy.
         var first: String
+        /// The name of the first copy that this version of the app has made.
+        var firstOfApp: String?
         var app: String?
         var isFinished = false
     }
@@ -36,18 +38,21 @@ package struct BackupAttempt {
 
     /// Notes that the copy was made, before anything is changed.
     ///
-    /// - Returns: the name of the attempt's first copy, and true if the launches of this version have failed since then: it is the
-    ///   database as it was before the update, and this copy is not. An app that goes on after failures may have written much since an
-    ///   older version's.
-    func begin(by app: AppVersion?) throws -> (first: String, goesOn: Bool) {
-        var (first, goesOn) = (copy, false)
-        if let note, !note.isFinished || note.app != nil && note.app == app?.description,
-            FileManager.default.fileExists(atPath: copies.appendingPathComponent(note.first).path)
-        {
-            (first, goesOn) = (note.first, !note.isFinished && note.app == app?.description)
+    /// - Returns: the name of the attempt's first copy, and that of the first one since launches of this version began to fail: it is
+    ///   the database as it was before the update, and this copy is not. An app that goes on after failures may have written much since
+    ///   an older version's.
+    func begin(by app: AppVersion?) throws -> (first: String, ofApp: String) {
+        func exists(_ name: String) -> Bool {
+            FileManager.default.fileExists(atPath: copies.appendingPathComponent(name).path)
         }
-        try write(Note(first: first, app: app?.description))
-        return (first, goesOn)
+        var (first, firstOfApp) = (copy, copy)
+        if let note, !note.isFinished || note.app != nil && note.app == app?.description {
+            let known = note.firstOfApp ?? note.first
+            if !note.isFinished, note.app == app?.description, exists(known) { firstOfApp = known }
+            first = exists(note.first) ? note.first : firstOfApp
+        }
+        try write(Note(first: first, firstOfApp: firstOfApp, app: app?.description))
+        return (first, firstOfApp)
     }
 
     /// Notes that everything was migrated.
@@ -62,7 +67,14 @@ package struct BackupAttempt {
     /// Notes that the database was replaced by the copy: what changes it from now on is another attempt, unless the copy is one of
     /// what this attempt has left half-migrated.
     package func end() {
-        if let note, copy <= note.first { try? file.remove() }
+        guard var note else { return }
+        if copy <= note.first {
+            try? file.remove()
+        } else if let firstOfApp = note.firstOfApp, copy <= firstOfApp {
+            // The one from before an earlier version stays.
+            (note.app, note.firstOfApp, note.isFinished) = (nil, nil, false)
+            try? write(note)
+        }
     }
 
     private func write(_ note: Note) throws {

@@ -34,8 +34,8 @@ package struct BackupMaker {
             try checkSpace(for: file)
             let copy = try write(file, with: db.configuration)
             guard let attempt = try BackupAttempt(of: copy)?.begin(by: app) else { return copy }
-            prune(copiesOf: file, except: [copy.lastPathComponent, attempt.first])
-            return attempt.goesOn ? folder.appendingPathComponent(attempt.first) : copy
+            prune(copiesOf: file, except: [copy.lastPathComponent, attempt.first, attempt.ofApp])
+            return folder.appendingPathComponent(attempt.ofApp)
         } catch let error as MigrationError {
             throw error
         } catch {
@@ -126,8 +126,8 @@ package struct BackupMaker {
 
     /// Removes older copies, and ignores failures, which must not stop the migration.
     ///
-    /// - Parameter kept: the names of the last copy, and of the one from before everything that the present attempt has changed.
-    ///   They stay, even if the clock was ahead when an older copy was made.
+    /// - Parameter kept: the names of the last copy, of the one from before everything that the present attempt has changed, and of
+    ///   the one from before this version of the app. They stay, even if the clock was ahead when an older copy was made.
     private func prune(copiesOf file: URL, except kept: Set<String>) {
         let older = Self.copies(of: [file], in: folder).filter { !kept.contains($0.lastPathComponent) }
         for copy in older.dropFirst(max(kept.count, keep) - kept.count) {

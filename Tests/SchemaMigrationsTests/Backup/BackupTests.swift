@@ -136,6 +136,45 @@ struct BackupTests {
         #expect(try !names().contains(made[0]))
     }
 
+    @Test("that is reported is that from before the version of the app whose launches have failed")
+    func failingVersions() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        func update(_ version: AppVersion, _ sql: String) throws -> SchemaReport {
+            try SchemaMigrator(
+                migrations: [CodeMigration(1, sql: ""), CodeMigration(2, sql: sql)],
+                options: SchemaOptions(backupFolder: copies, keptBackups: 1, appVersion: version)
+            ).migrate(queue)
+        }
+        #expect(throws: MigrationError.self) { try update("2.0", "SELECT nothing") }
+        // The app goes on.
+        try queue.execute("INSERT INTO t1 VALUES (7)")
+        for _ in 0..<2 { #expect(throws: MigrationError.self) { try update("2.1", "SELECT nothing") } }
+        let backup = try #require(try update("2.1", "DELETE FROM t1").backup)
+        #expect(try DatabaseQueue(path: backup.path).integers("SELECT x FROM t1") == [1, 7])
+    }
+
+    @Test("from before a second update of the same version stays, however often its launches fail")
+    func failingBuilds() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        func update(_ sql: [String]) throws -> SchemaReport {
+            try SchemaMigrator(
+                migrations: ([""] + sql).enumerated().map { CodeMigration(Int64($0 + 1), sql: $1) },
+                options: SchemaOptions(backupFolder: copies, keptBackups: 1, appVersion: "2.0")
+            ).migrate(queue)
+        }
+        _ = try update([""])
+        try queue.execute("INSERT INTO t1 VALUES (7)")
+        for _ in 0..<2 {
+            #expect(throws: MigrationError.self) { try update(["", "DELETE FROM t1", "SELECT nothing"]) }
+        }
+        let rows = try names().filter { $0.hasSuffix(".backup") }.map { name in
+            try DatabaseQueue(path: copies.appendingPathComponent(name).path).integers("SELECT x FROM t1")
+        }
+        #expect(rows == [[1], [1, 7], []])
+    }
+
     @Test("from before an update stays while the same version of the app makes others")
     func severalMoves() throws {
         let queue = try folder.queue()
