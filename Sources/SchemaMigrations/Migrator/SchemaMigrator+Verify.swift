@@ -37,9 +37,7 @@ extension SchemaMigrator {
         let ordered = migrations.inOrder {
             (places[$0.version] ?? 0, $0.version) < (places[$1.version] ?? 0, $1.version)
         }
-        if replaced.isEmpty, ordered.map(\.version) != migrations.map(\.version),
-            (try? replay(ordered))?.isEmpty == true
-        {
+        if ordered.map(\.version) != migrations.map(\.version), (try? replay(ordered))?.isEmpty == true {
             return []
         }
         return try found.get()

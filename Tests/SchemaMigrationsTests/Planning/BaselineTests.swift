@@ -53,6 +53,15 @@ struct BaselineTests {
         #expect(status.editedVersions == [])
     }
 
+    @Test("does not find a schema different for a column that a file merged late has brought")
+    func mergedLate() throws {
+        try before.migrate(queue, upTo: 3)
+        var files = Self.squashed.merging(["6_f.sql": "ALTER TABLE a ADD COLUMN z"]) { $1 }
+        #expect(try migrator(files, "6").migrate(queue).applied == [4, 6])
+        files["5_e.sql"] = "ALTER TABLE a ADD COLUMN y"
+        #expect(try migrator(files, "5").migrate(queue).applied == [5])
+    }
+
     @Test("skips it in a database that has had its migrations", arguments: [3, 4] as [SchemaVersion])
     func above(version: SchemaVersion) throws {
         try before.migrate(queue, upTo: version)
