@@ -37,6 +37,8 @@ final class SchemaRun {
     /// The unknown migrations that are being undone, newest first; nil while others run.
     private var undoing: [AppliedMigration]?
     private var report = SchemaReport()
+    /// The migrations that are to run.
+    private var jobs: [MigrationJob] = []
     /// The settings of the app's connection, with which each migration begins; nil if none changes them.
     private var settings: ConnectionSettings?
     /// The look at all tables after the last migration in Swift.
@@ -119,6 +121,7 @@ final class SchemaRun {
     }
 
     private func runAll(_ jobs: [MigrationJob]) throws {
+        self.jobs = jobs
         try checkCommits(jobs)
         try checkBaseline(jobs)
         for job in jobs { try job.checkSettings(of: db) }
@@ -412,8 +415,11 @@ final class SchemaRun {
         if let warning = try migrator.verifyAdoption(db, ledger), !report.warnings.contains(warning) {
             report.warnings.append(warning)
         }
-        report.backup = try backup?.copy(db) ?? report.backup
-        backup = nil
+        // Another process may have applied everything meanwhile, and has the copy from before that.
+        if jobs.isEmpty || !ledger.unmarked.isEmpty || jobs.contains(where: ledger.needs) {
+            report.backup = try backup?.copy(db) ?? report.backup
+            backup = nil
+        }
         try Ledger.create(db)
         try mark(ledger.unmarked, as: .marked)
         if correctsDownMigrations { try migrator.correctDownMigrations(db, ledger) }

@@ -175,6 +175,36 @@ struct BackupTests {
         #expect(rows == [[1], [1, 7], []])
     }
 
+    @Test("from before an update stays, and is the only one, if another process has applied what was pending")
+    func overtaken() throws {
+        struct Overtaken: SchemaMigration {
+            let version: SchemaVersion = 2
+            let overtake: @Sendable () -> Void
+            // It is asked before the lock is taken.
+            var foreignKeys: ForeignKeys {
+                overtake()
+                return .deferred
+            }
+            func migrate(_ db: Database) throws {}
+        }
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        let options = SchemaOptions(backupFolder: copies, keptBackups: 1)
+        let path = queue.path
+        let late = Overtaken {
+            let update = [CodeMigration(1, sql: ""), CodeMigration(2, sql: "DELETE FROM t1")]
+            _ = try? SchemaMigrator(migrations: update, options: options).migrate(path: path)
+        }
+        let report = try SchemaMigrator(migrations: [CodeMigration(1, sql: ""), late], options: options)
+            .migrate(queue)
+        #expect(report.applied == [])
+        #expect(report.backup == nil)
+        let made = try names().filter { $0.hasSuffix(".backup") }
+        #expect(made.count == 1)
+        let copy = try DatabaseQueue(path: copies.appendingPathComponent(made[0]).path)
+        #expect(try copy.integers("SELECT x FROM t1") == [1])
+    }
+
     @Test("from before an update stays while the same version of the app makes others")
     func severalMoves() throws {
         let queue = try folder.queue()
