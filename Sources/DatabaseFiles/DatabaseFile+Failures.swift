@@ -56,6 +56,7 @@ extension DatabaseFile {
             remedy = "Close that connection, or end the program that has it, then try again. \(remedy)"
         case let error as any SystemError:
             problem = error.reason
+            if error.isAboutMissingData { remedy = "Nothing was changed." }
             remedy = [Obstacle(error)?.remedy ?? (error as? DatabaseError)?.remedy, remedy]
                 .compactMap(\.self).joined(separator: " ")
         default: return error

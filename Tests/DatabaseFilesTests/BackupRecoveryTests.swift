@@ -147,7 +147,9 @@ struct BackupRecoveryTests {
         let error = try #require(throws: MigrationError.self) {
             try file.restore(fromBackup: backups.file("missing.backup").path)
         }
-        #expect(error.message.hasSuffix("missing.backup: No such file or directory."))
+        #expect(
+            error.description.hasSuffix("missing.backup: No such file or directory. Nothing was changed."),
+            "\(error)")
         #expect(try !backups.fileNames.contains("missing.backup"))
         #expect(try notes.names() == ["app.sqlite"])
     }

@@ -9,8 +9,10 @@ public import GRDB
 ///     adopting: .userVersion(means: [1: 20240110090000000, 2: 20240203181500000]))
 /// ```
 ///
-/// The migrator marks every migration up to that version as applied: it takes the tables as a *baseline*. The
-/// factory methods read what other tools leave behind; write a closure for anything else:
+/// The migrator marks every migration up to that version as applied: it takes the tables as a *baseline*. That holds for a
+/// migration that is merged later, too, so number it above the versions that are found.
+///
+/// The factory methods read what other tools leave behind; write a closure for anything else:
 ///
 /// ```swift
 /// let adoption = SchemaAdoption { db in

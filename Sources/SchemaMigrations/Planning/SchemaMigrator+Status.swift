@@ -16,7 +16,9 @@ extension SchemaMigrator {
         let ledger = try Ledger(db)
         let history = try AppliedMigration.fetchAll(db, in: ledger)
         let baseline = try baseline(for: ledger, db)
-        let plan = pending(in: ledger, upTo: nil)
+        // What is marked as applied when the database is adopted does not run.
+        let adopted = ledger.exists || adopting == nil ? nil : try? self.ledger(of: db)
+        let plan = pending(in: adopted ?? ledger, upTo: nil)
         let known = Set(versions).union(baseline?.versions ?? [])
         let squashed = baseline.map { allLacking(ledger, $0) } ?? []
         return SchemaStatus(

@@ -25,6 +25,7 @@ struct SchemaAdoptionTests {
 
     private func expectAdopted(_ adopting: SchemaAdoption?) throws {
         let schema = try folder.migrator(Self.files, adopting: adopting)
+        #expect(try queue.read(schema.status).pendingVersions == [30])
         #expect(try schema.migrate(queue).applied == [30])
         #expect(try queue.ledger() == [10, 20, 30])
         #expect(try queue.read(AppliedMigration.fetchAll).map(\.origin) == [.marked, .marked, .applied])
