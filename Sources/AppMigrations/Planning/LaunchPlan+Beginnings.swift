@@ -34,9 +34,11 @@ extension LaunchPlan {
                 default: return found
                 }
             }
+            let found = try beginning()
             places.append(
                 try PlacePlan(
-                    request, steps[index], state, try beginning(), store: store, isMadeAnew: isMadeAnew))
+                    request, steps[index], state, found, store: store, isMadeAnew: isMadeAnew,
+                    isBound: answer?.isBound == true))
         }
         self.init(request, places, deadlines: deadlines)
     }

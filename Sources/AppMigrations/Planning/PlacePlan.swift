@@ -22,9 +22,10 @@ extension LaunchPlan {
         ///   - beginning: where the manager begins; nil if it has a record.
         ///   - store: the part of the manager's store, for a place that is another one.
         ///   - isMadeAnew: whether another database has taken the place of one in which the manager has worked.
+        ///   - isBound: whether an answer of the app's says "this version or a later one".
         init(
             _ request: LaunchRequest, _ steps: PlaceSteps, _ state: PlaceState, _ beginning: Beginning?,
-            store: PlacePlan?, isMadeAnew: Bool = false
+            store: PlacePlan?, isMadeAnew: Bool = false, isBound: Bool = false
         ) throws {
             self.steps = steps
             self.state = state
@@ -73,7 +74,8 @@ extension LaunchPlan {
                 named = state.seen(in: request.line).contains { $0.version == later } ? nil : later
             default: named = nil
             }
-            try checkSupport(request)
+            let isAtBound = if case .at(_, .answered) = beginning { isBound } else { false }
+            try checkSupport(request, isAtBound: isAtBound)
         }
 
         /// Returns those steps that have run here, and that the app has in another place now.
@@ -95,12 +97,14 @@ extension LaunchPlan {
         }
 
         /// Throws if the data is older than what the app can migrate.
-        private func checkSupport(_ request: LaunchRequest) throws {
+        ///
+        /// - Parameter isAtBound: whether the manager begins at the lowest version that its data can have.
+        private func checkSupport(_ request: LaunchRequest, isAtBound: Bool) throws {
             guard let oldest = request.oldestSupported, let from = launch.upgradedVersion else { return }
             // A lower version of the app that was launched for a while has not made the data older. Nor is it as old as the
             // earliest version that was launched here before the manager, if that is all that is known.
             var versions = [from, record?.completed, record?.start]
-            if record?.completed == nil, state.record != nil || named == nil {
+            if record?.completed == nil, state.record != nil || named == nil || isAtBound {
                 let first = record?.began ?? request.current
                 versions += state.seen(in: request.line).map(\.version).filter { $0 < first }
             }

@@ -1,4 +1,5 @@
 import AppMigrations
+import Foundation
 import TestSupport
 import Testing
 
@@ -91,6 +92,30 @@ struct OptionsTests {
         #expect(try #require(throws: MigrationError.self) { try failing.migrate() }.code == .stepFailed)
         #expect(
             try launch("3.1", steps: ["3.0"], store: store, options: options).completed.versions == ["3.0"])
+    }
+
+    @Test("a manager that came later, and is answered a bound, is as old as what was launched before it")
+    func cameLaterAtBound() throws {
+        let folder = try TemporaryFolder()
+        let old = folder.file("old")
+        try Data().write(to: old)
+        func launch(
+            _ name: String, _ version: String, _ adopting: Adoption, oldest: AppVersion? = nil
+        ) throws -> Launch {
+            let manager = try MigrationManager(
+                name: name, currentVersion: version, adopting: adopting, store: store,
+                options: MigrationOptions(oldestSupported: oldest))
+            return try manager.migrate().launch
+        }
+        let bound = Adoption.fileExists(old, means: "1.0")
+        // An answer is noted, so the next manager begins at its own.
+        #expect(try launch("Library", "2.0", bound) == .adoption(from: "1.0"))
+        #expect(try launch("Library", "4.0", bound) == .upgrade(from: "2.0"))
+        #expect(try launch("Photos", "5.0", bound, oldest: "3.0") == .adoption(from: "1.0"))
+        let error = try #require(throws: MigrationError.self) {
+            try launch("Sounds", "5.0", Adoption { "1.0" }, oldest: "3.0")
+        }
+        #expect(error.code == .tooOld && error.version == "1.0", "an exact answer stands")
     }
 
     @Test("the oldest supported version, a relaunch, a fresh install and a downgrade are not refused")
