@@ -43,6 +43,8 @@ final class RunInput: Sendable {
 
     /// Plans a launch of places as they are, or as they will be.
     ///
+    /// What `adopting` or a condition throws because the run was cancelled meanwhile is no fault of theirs.
+    ///
     /// - Parameters:
     ///   - answer: the app's answer about data without a record; nil until it has been asked.
     ///   - next: the step that comes next, in a launch that has begun.
@@ -51,6 +53,19 @@ final class RunInput: Sendable {
         _ states: [PlaceState], _ answer: inout AdoptionAnswer?, _ caller: Caller,
         before next: LaunchPlan.PendingStep? = nil,
         orNote note: (MigrationError) throws -> Void = { throw $0 }
+    ) throws -> LaunchPlan {
+        do {
+            return try found(states, &answer, caller, before: next, orNote: note)
+        } catch {
+            let isCancelled =
+                Task.isCancelled && (error as? MigrationError)?.underlyingError is CancellationError
+            throw reasonToStop ?? (isCancelled ? CancellationError() : error)
+        }
+    }
+
+    private func found(
+        _ states: [PlaceState], _ answer: inout AdoptionAnswer?, _ caller: Caller,
+        before next: LaunchPlan.PendingStep?, orNote note: (MigrationError) throws -> Void
     ) throws -> LaunchPlan {
         func asking(_ states: [PlaceState]) throws -> [PlaceState] {
             try registration.asking(

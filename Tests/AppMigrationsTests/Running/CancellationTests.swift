@@ -56,6 +56,31 @@ struct CancellationTests {
         #expect(try store.record(of: "Library")?.failures == [:])
     }
 
+    @Test(
+        "a task that is cancelled while `adopting` or a condition looks has been cancelled, and nothing has failed",
+        arguments: [true, false], [true, false])
+    func whileLooking(isAdopting: Bool, isSynchronous: Bool) async throws {
+        if !isAdopting { try launch("1.0", store: store) }
+        func check() throws {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try Task.checkCancellation()
+        }
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0",
+            adopting: Adoption {
+                if isAdopting { try check() }
+                return nil
+            }, store: store)
+        func isNeeded() throws -> Bool {
+            if !isAdopting { try check() }
+            return false
+        }
+        manager.whenMigratingToVersion("1.0", again: isNeeded) {}
+        func migrate() throws { try manager.migrate() }
+        let task = Task { if isSynchronous { try migrate() } else { try await manager.migrate() } }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test("cancelling the task stops a step that supports cancellation")
     func insideStep() async throws {
         let manager = try manager()
