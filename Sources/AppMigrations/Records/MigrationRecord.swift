@@ -174,10 +174,10 @@ extension MigrationRecord {
         }
     }
 
-    /// The highest version that this record knows to be done.
+    /// The highest version that this record knows to be done: what was not needed, or was skipped, has not run.
     package var reached: AppVersion? {
-        let settled = work.lazy.filter { $0.key.isStep && $0.value.isSettled }.map(\.key.version)
-        return [settled.max(), completed].compactMap(\.self).max()
+        let done = work.lazy.filter { $0.key.isStep && $0.value == .done }.map(\.key.version)
+        return [done.max(), completed].compactMap(\.self).max()
     }
 
     /// Notes that an app version has begun to migrate here.

@@ -55,6 +55,34 @@ struct MigrationManagerTests {
         #expect(contexts.map(\.isOutOfOrder) == [true, false])
     }
 
+    @Test("a step is not out of order because later ones were not needed, or were skipped")
+    func laterStepsHaveNotRun() throws {
+        var contexts: [MigrationContext] = []
+        func launch(postpones: Bool) throws {
+            let manager = try MigrationManager(
+                name: "Library", currentVersion: "2.0", adopting: .newApp, store: store)
+            manager.whenMigratingToVersion("1.0", onFreshInstall: .run) { context in
+                contexts.append(context)
+                if postpones { throw MigrationPostponed(reason: "later") }
+            }
+            manager.whenMigratingToVersion("1.5") {}
+            try manager.migrate()
+        }
+        #expect(throws: MigrationError.self) { try launch(postpones: true) }
+        try launch(postpones: false)
+        #expect(contexts.map(\.isOutOfOrder) == [false, false])
+
+        let other = MigrationStore.inMemory()
+        try AppMigrationsTests.launch("1.0", store: other)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: other)
+        manager.whenMigratingToVersion("1.5") { context in contexts.append(context) }
+        manager.whenMigratingToVersion("2.0") {}
+        try manager.skip("2.0")
+        try manager.migrate()
+        #expect(contexts.last?.version == "1.5" && contexts.last?.isOutOfOrder == false)
+    }
+
     @Test("a step's context has its manager, its versions and its attempt")
     func context() throws {
         try launch("1.0", store: store)
