@@ -19,7 +19,10 @@ extension KnownDatabase {
         self.init(id: try field.field("id").text(), path: try field.field("path").text())
     }
 
-    var json: JSONValue { .object(["id": .string(id), "path": .string(path)]) }
+    /// Returns the fields of the entry, among those of an older one that this version does not know.
+    func json(replacing old: [String: JSONValue]) -> [String: JSONValue] {
+        old.merging(["id": .string(id), "path": .string(path)]) { $1 }
+    }
 }
 
 extension [KnownDatabase] {

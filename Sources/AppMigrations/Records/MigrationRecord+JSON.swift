@@ -45,7 +45,7 @@ extension MigrationRecord {
         fields["completed"] = completed?.json
         fields["highest"] = highest?.json
         fields["downgradedTo"] = downgradedTo?.json
-        fields["databases"] = databases.isEmpty ? nil : .array(databases.map(\.json))
+        fields["databases"] = databaseFields(replacing: old["databases"])
         fields["store"] = store.map(JSONValue.string)
         return fields
     }
@@ -68,6 +68,18 @@ extension MigrationRecord {
             for case .string(let key) in known where WorkID.isUnknown(key: key) { keys.append(key) }
         }
         return keys
+    }
+
+    private func databaseFields(replacing old: JSONValue?) -> JSONValue? {
+        if databases.isEmpty { return nil }
+        let known: [JSONValue] = if case .array(let entries) = old { entries } else { [] }
+        return .array(
+            databases.map { database in
+                let entry = known.first { entry in
+                    if case .string(database.id) = Optional(entry).fields["id"] { true } else { false }
+                }
+                return .object(database.json(replacing: entry.fields))
+            })
     }
 
     private func openFields(replacing old: JSONValue?) -> JSONValue? {

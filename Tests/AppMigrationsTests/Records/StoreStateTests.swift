@@ -45,6 +45,21 @@ struct StoreStateTests {
         #expect(rows.seen == state.seen)
     }
 
+    @Test("keeps the fields of a newer version in the list of databases")
+    func databaseFields() throws {
+        let text = """
+            {"format":"1.3","seen":{},"managers":{"A":{"start":"1.0","done":[],"databases":[\
+            {"id":"a","path":"a.sqlite","completed":"1.0"},{"id":"b","path":"b.sqlite"}]}}}
+            """
+        var state = try StoreState(json: Data(text.utf8))
+        try state.apply(
+            .knows([KnownDatabase(id: "a", path: "moved.sqlite"), KnownDatabase(id: "c", path: "b.sqlite")]),
+            toRecordOf: "A")
+        let json = try String(decoding: state.json(), as: UTF8.self)
+        #expect(json.contains(#""completed" : "1.0""#))
+        #expect(try state.record(of: "A")?.databases.map(\.id) == ["c", "a"])
+    }
+
     @Test("has an id as soon as records are lost, so that its manager's store can list it")
     func lostID() {
         var state = StoreState()
