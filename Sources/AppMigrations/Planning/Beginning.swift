@@ -151,7 +151,7 @@ struct Beginnings {
         // A store that has come back from a backup has launched older versions: it is as old as they are. What this build has
         // answered another manager is no evidence of that, unless it is about rows of the store's own database.
         let hasRows = places[0].evidence != .empty
-        let known = seen.withoutVisits.filter { hasRows || !$0.isAdopted(by: request.appBuild) }
+        let known = hasRows ? seen : seen.withoutAnswers(of: request.current, build: request.appBuild)
         guard let older = older([known]) else {
             return .at(kept, databases.contains { wasNew(in: $0, at: completed ?? kept) } ? .lostNew : .lost)
         }
@@ -231,7 +231,9 @@ struct Beginnings {
         guard let answer else { return .askTheApp }
         guard let answered = answer.version else { return nil }
         // What this build has launched or adopted is no evidence: managers are asked in any order.
-        let isAnswered = seen.joined().contains { $0.isAdopted && !$0.isAdopted(by: request.appBuild) }
+        let isAnswered = seen.contains {
+            $0.withoutAnswers(of: request.current, build: request.appBuild).contains(where: \.isAdopted)
+        }
         let launched = older(seen.map { $0.filter { !$0.isAdopted } }) ?? version
         guard answer.isBound, let launched, launched > answered, !isAnswered else {
             return .at(answered, .answered)

@@ -6,7 +6,7 @@ extension SeenVersion {
     }
 
     /// Returns true if this build of the app has answered with the version; false if unknown.
-    func isAdopted(by number: String?) -> Bool {
+    fileprivate func isAdopted(by number: String?) -> Bool {
         isAdopted && build != nil && build == number
     }
 }
@@ -34,6 +34,15 @@ extension [SeenVersion] {
                 || $0.version == current && ($0.isAdopted || $0.isEarlierBuild(than: number))
         }
         return older.map(\.version).min()
+    }
+
+    /// Returns those without what a build has been answered for other managers, which is no evidence: managers are asked in any order.
+    ///
+    /// Where builds have no numbers, as those of a program outside a bundle, those of one version count as one.
+    func withoutAnswers(of current: AppVersion, build number: String?) -> [SeenVersion] {
+        let areUnnumbered =
+            number == nil && allSatisfy { $0.build == nil && ($0.isAdopted || $0.version == current) }
+        return filter { !$0.isAdopted(by: number) && !($0.isAdopted && areUnnumbered) }
     }
 
     /// Returns the latest version below another one that was no visit.

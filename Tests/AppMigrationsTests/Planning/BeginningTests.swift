@@ -130,6 +130,14 @@ struct BeginningTests {
         #expect(store("2.1", place("2.1", assuming: "1.5"), done) == .at("1.5", .lost), "the app has said so")
     }
 
+    @Test("what another manager has just been answered is no evidence where builds have no numbers, either")
+    func unnumbered() {
+        let done = place("1.0", "2.0", record: record(start: "1.0", completed: "2.0"))
+        let asked = place("1.0 answered", "2.0")
+        #expect(store("2.0", asked, done, build: nil) == .at("2.0", .lost))
+        #expect(store("2.1", asked, done, build: nil) == .at("1.0", .lost), "the store is an older backup")
+    }
+
     @Test("a store that knows nothing lets databases bear witness to the versions launched")
     func witnesses() {
         #expect(store("2.1", place(), place("1.5", "2.0", evidence: .ledgerOnly)) == .at("1.5", .seen))
