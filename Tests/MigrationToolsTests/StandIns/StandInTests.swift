@@ -68,6 +68,22 @@ struct StandInTests {
         #expect(reviewed.rules == ["1 untried", "1 untried"])
     }
 
+    @Test("a function that a default calls is named where it keeps rows from being generated")
+    func defaultValue() throws {
+        let files = [
+            "1_a.sql":
+                "CREATE TABLE a(id TEXT PRIMARY KEY NOT NULL ON CONFLICT REPLACE DEFAULT (uuid()), x TEXT);",
+            "2_b.sql": "UPDATE a SET x = NULL;",
+        ]
+        let missed = try findings("", files)
+        #expect(missed.count == 1)
+        #expect(
+            missed.first?.contains(" declare a stand-in in code.rules: `function: uuid`. ") == true,
+            "\(missed)")
+        let tried = try findings("function: uuid", files)
+        #expect(tried.first?.hasSuffix(" [update-without-where]") == true, "\(tried)")
+    }
+
     @Test("an odd name is written in quotes")
     func oddName() throws {
         let files = ["1_a.sql": #"CREATE TABLE a(x COLLATE "my order");"#]

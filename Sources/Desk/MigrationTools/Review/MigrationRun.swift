@@ -314,11 +314,13 @@ struct MigrationRun {
         let statement =
             outline.statement(changingRowsOf: refusal.table) ?? change?.copies.first ?? change?.creation
         guard let statement else { return nil }
+        // A default may call a function of the app's.
+        let part = standIns.flatMap { MissingPart(refusal.reason, in: outline, $0) }
         return finding(
             .untried, outline, statement.line,
             """
             It was not tried on rows of table \(refusal.table.text.quoted), of which none could be generated: \(refusal.reason). \
-            \(ReviewRule.stepLimit.remedy)
+            \(part?.remedy ?? ReviewRule.stepLimit.remedy)
             """)
     }
 

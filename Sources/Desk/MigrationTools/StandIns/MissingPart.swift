@@ -12,7 +12,10 @@ package struct MissingPart {
 
     /// Finds it in SQLite's message; nil if something else was wrong.
     init?(_ error: any Error, in outline: ScriptOutline, _ standIns: StandIns) {
-        let message = (error as? MigrationError)?.message ?? "\(error)"
+        self.init((error as? MigrationError)?.message ?? "\(error)", in: outline, standIns)
+    }
+
+    init?(_ message: String, in outline: ScriptOutline, _ standIns: StandIns) {
         let functions = standIns.functions
         func called(_ name: SQLName, isPure: Bool = false) -> StandIn {
             StandIn(
