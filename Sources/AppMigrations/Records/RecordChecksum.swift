@@ -1,7 +1,7 @@
 import Foundation
 import MigrationDiagnostics
 
-/// The first line of a record's file: a checksum of every byte behind it.
+/// The second line of a record's file: a checksum of every byte behind it.
 ///
 /// A bit that has flipped on the disk can make another record that is as valid, with which a step would be skipped or
 /// run again. A file without the line is read as it is: whoever edits one by hand removes it.
@@ -33,7 +33,7 @@ enum RecordChecksum {
             return
         }
         throw MigrationError(
-            .damagedStore, "it has changed since it was written: the checksum in its first line differs",
+            .damagedStore, "it has changed since it was written: the checksum at its top differs",
             remedy: """
                 Nothing was changed. If you have edited it by hand, remove the line with the checksum. If not, restore \
                 it from a backup, or call replaceRecord(assuming:).

@@ -97,7 +97,7 @@ struct RecordChecksumTests {
         let error = try #require(throws: MigrationError.self) { try store.read("Library") }
         #expect(error.code == .damagedStore)
         #expect(
-            error.message.contains("has changed since it was written: the checksum in its first line differs")
+            error.message.contains("has changed since it was written: the checksum at its top differs")
         )
         #expect(error.remedy.contains("remove the line with the checksum"))
 

@@ -70,7 +70,7 @@ extension ReviewRule {
         remedy: "Write it again with `app-migrations types` or `app-migrations embed`.", scope: .file)
 
     static let knownStandIn = ReviewRule(
-        "known-stand-in", .note, "code.rules declares a stand-in for what SQLite has",
+        "known-stand-in", .note, "a stand-in in code.rules is for what SQLite has",
         remedy: "Remove the line.", scope: .file)
 
     // MARK: Statements
