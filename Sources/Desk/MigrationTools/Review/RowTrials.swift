@@ -119,16 +119,28 @@ struct RowTrials {
     }
 
     private func lostRows(of table: GeneratedRows.Table) throws -> Set<Int> {
-        // Without a row, those that refer to it would refer to nothing.
-        let referring = rows.referringToFirst(of: table.name)
-        let all = referring ?? rows
-        let base = try referring.map { try outcome(over: $0) } ?? base
-        guard let base else { return [] }
         let judged = judged(of: table)
+        // Without a row, those that refer to it would refer to nothing.
+        guard let referring = rows.referringToFirst(of: table.name) else {
+            return try lostRows(of: table, among: judged, rows, base)
+        }
+        guard let base = try outcome(over: referring) else {
+            // It fails where several refer to one row: those are judged to which none refers.
+            let free = rows.unreferredRows(of: table.name)
+            return try lostRows(of: table, among: judged.filter(free.contains), rows, self.base)
+        }
+        return try lostRows(of: table, among: judged, referring, base, areReferring: true)
+    }
+
+    /// - Parameter areReferring: whether other rows refer to the first one, which cannot be left out.
+    private func lostRows(
+        of table: GeneratedRows.Table, among judged: [Int], _ all: GeneratedRows, _ base: LossOutcome,
+        areReferring: Bool = false
+    ) throws -> Set<Int> {
         let isSample = judged.count > 2 * GeneratedRows.rowsPerTable
         // A limit leaves out the first rows or the last.
         let some = isSample ? judged.prefix(4) + judged.suffix(4) : judged[...]
-        let tried = some.filter { referring == nil || $0 > 0 }
+        let tried = some.filter { !areReferring || $0 > 0 }
         // Of a table that is emptied, all are lost at once.
         let isEmptied =
             try !isSample && tried.count > 2
@@ -142,9 +154,11 @@ struct RowTrials {
                     && (outcome == base || found.contains { $1 == outcome && table.differ($0, row) })
             }.map(\.0)
         }
-        guard lost.count == tried.count, !tried.isEmpty, !isSample, null == nil else { return Set(lost) }
-        // The row to which the others refer cannot be left out, and may be there for that reason.
-        if referring != nil, var first = all.table(table.name) {
+        guard lost.count == tried.count, !tried.isEmpty, judged.count == table.rows.count, !isSample else {
+            return Set(lost)
+        }
+        // The row to which the others refer may be there for that reason.
+        if areReferring, var first = all.table(table.name) {
             first.rows = Array(first.rows.prefix(1))
             if base.keeps(first, dropping: trial.outline.droppedTables).isAll { return Set(lost) }
         }

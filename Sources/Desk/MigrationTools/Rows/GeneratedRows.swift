@@ -543,6 +543,23 @@ package struct GeneratedRows {
         mapTables { if $0.name == name { $0.rows[row][column] = value } }
     }
 
+    /// Returns the rows of a table to which none refers.
+    func unreferredRows(of name: SQLName) -> Set<Int> {
+        guard let parent = table(name) else { return [] }
+        return Set(
+            parent.rows.indices.filter { index in
+                !tables.contains { table in
+                    table.references.contains { reference in
+                        guard reference.parent == name else { return false }
+                        let key = reference.parentColumns.compactMap(parent.columns.firstIndex)
+                        return table.rows.contains { row in
+                            zip(reference.own, key).allSatisfy { row[$0] == parent.rows[index][$1] }
+                        }
+                    }
+                }
+            })
+    }
+
     /// Returns the rows with every reference to a table's rows made one to its first; nil if there is none.
     func referringToFirst(of name: SQLName) -> GeneratedRows? {
         guard let parent = table(name), let first = parent.rows.first else { return nil }
