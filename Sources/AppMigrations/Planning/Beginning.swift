@@ -268,10 +268,7 @@ struct Beginnings {
     func followed(in place: PlaceState) -> MigrationRecord? {
         let formers = place.leavingRecords.compactMap {
             former -> (record: MigrationRecord, end: AppVersion)? in
-            // One that has begun later has never had them. A split in a pre-release follows those that began in an earlier one.
-            guard let record = former.record, let start = record.start,
-                (former.end < former.end.release ? start : start.reach) < former.end
-            else { return nil }
+            guard let record = former.record, former.hasHadSteps else { return nil }
             return (record, former.end)
         }.inOrder { $0.end > $1.end }
         guard let start = formers.compactMap(\.record.start).min() else { return nil }
@@ -332,11 +329,14 @@ extension Beginning {
             // Data that a newer app left behind is not ours to migrate.
             if version.release > request.current.release { record.highest = version }
             for step in steps {
-                if moved.contains(step.id) {
+                let isOwed = step.version <= version && step.isOwed(where: reason)
+                // A new database needs what has run elsewhere.
+                let isNew = reason == .newDatabase || reason == .newInstall
+                if moved.contains(step.id), !(isNew && isOwed) {
                     record.settle(step.id)
                 } else if reason == .lostNew, step.version.release == version.release {
                     record.settle(step.id, as: .notNeeded)
-                } else if step.version <= version, step.isOwed(where: reason) {
+                } else if isOwed {
                     record[step.id] = .open(OpenWork(isOwed: true))
                 }
             }

@@ -29,11 +29,26 @@ extension LaunchPlan {
         ) throws {
             self.steps = steps
             self.state = state
+            let isAtBound =
+                switch beginning {
+                case .at(_, .answered): isBound
+                // Of a ledger alone, or of tables that are older than it.
+                case .at(.zero, .seen): true
+                default: false
+                }
+            func isNewHere() -> Bool {
+                // An answer of this very launch is no evidence.
+                isAtBound
+                    && !state.seen(in: request.line)
+                        .withoutAnswers(of: request.current, build: request.appBuild)
+                        .contains { $0.version < store?.record?.start ?? .zero }
+            }
             var record =
                 state.record
                 ?? beginning?.record(
                     request, steps.closures,
-                    movedHere: isMadeAnew ? [] : store?.movedAway(steps.closures) ?? [])
+                    movedHere: isMadeAnew
+                        ? [] : store?.movedAway(steps.closures, isNewHere: isNewHere()) ?? [])
             if let lost = state.lostRecord { record = record.map { lost.completing($0, steps.closures) } }
             let launch: Launch =
                 if case .downgrade(let later) = beginning {
@@ -74,20 +89,26 @@ extension LaunchPlan {
                 named = state.seen(in: request.line).contains { $0.version == later } ? nil : later
             default: named = nil
             }
-            let isAtBound = if case .at(_, .answered) = beginning { isBound } else { false }
             try checkSupport(request, isAtBound: isAtBound)
         }
 
-        /// Returns those steps that have run here, and that the app has in another place now.
-        private func movedAway(_ others: [MigrationStep]) -> Set<WorkID> {
+        /// Returns those steps that are settled here, and that the app has in another place now.
+        ///
+        /// - Parameter isNewHere: whether the data in the other place may be as new as that of an install that was new here, and did not
+        ///   need them.
+        private func movedAway(_ others: [MigrationStep], isNewHere: Bool) -> Set<WorkID> {
             // A newer app may still have them here.
             if launch.isDowngrade { return [] }
             return Set(
-                others.map(\.id).filter { id in
-                    [id, id.counterpart].compactMap(\.self).contains {
-                        (record?[$0] == .done || record?[$0] == .skipped) && !steps.closures.has($0)
+                others.filter { step in
+                    [step.id, step.id.counterpart].compactMap(\.self).contains { id in
+                        switch record?[id] {
+                        case .done, .skipped: !steps.closures.has(id)
+                        case .notNeeded: isNewHere && step.onFreshInstall == .skip && !steps.closures.has(id)
+                        case .open, nil: false
+                        }
                     }
-                })
+                }.map(\.id))
         }
 
         /// The steps that the beginning of this launch has found not to be needed.
@@ -106,7 +127,9 @@ extension LaunchPlan {
             var versions = [from, record?.completed, record?.start]
             if record?.completed == nil, state.record != nil || named == nil || isAtBound {
                 let first = record?.began ?? request.current
-                versions += state.seen(in: request.line).map(\.version).filter { $0 < first }
+                // What other managers were answered says nothing of how old this one's data can be.
+                let known = state.seen(in: request.line).filter { !isAtBound || !$0.isAdopted }
+                versions += known.map(\.version).filter { $0 < first }
             }
             // Where nothing has ever counted versions, there is none to be too old.
             // A pre-release has run the steps of its release.

@@ -128,7 +128,8 @@ struct LaunchPlanTests {
         "takes a step for one that has moved here if it has run in the store, and no newer app has it there")
     func moved() throws {
         func settled(
-            as state: WorkState = .done, isMadeAnew: Bool = false, highest: AppVersion? = nil
+            as state: WorkState = .done, isMadeAnew: Bool = false, highest: AppVersion? = nil,
+            isBound: Bool = false, seen: AppVersion? = nil
         ) throws -> Bool? {
             var record = record(completed: "2.0")
             record.settle(WorkID("1.5"), as: state)
@@ -138,9 +139,10 @@ struct LaunchPlanTests {
             func plan(_ record: MigrationRecord?, _ beginning: Beginning?, _ store: LaunchPlan.PlacePlan?)
                 throws -> LaunchPlan.PlacePlan
             {
-                let state = PlaceState(record: record, seen: [:], evidence: .unmanaged)
+                let seen = seen.map { ["app": [SeenVersion(version: $0, first: .distantPast)]] } ?? [:]
+                let state = PlaceState(record: record, seen: seen, evidence: .unmanaged)
                 return try LaunchPlan.PlacePlan(
-                    request(), due, state, beginning, store: store, isMadeAnew: isMadeAnew)
+                    request(), due, state, beginning, store: store, isMadeAnew: isMadeAnew, isBound: isBound)
             }
             let store = try plan(record, nil, nil)
             due.add(step("1.5"))
@@ -148,7 +150,9 @@ struct LaunchPlanTests {
         }
         #expect(try settled() == true)
         #expect(try settled(as: .skipped) == true)
-        #expect(try settled(as: .notNeeded) == false, "it has never run")
+        #expect(try settled(as: .notNeeded) == false, "the app says exactly how old the data is")
+        #expect(try settled(as: .notNeeded, isBound: true) == true, "the install has always had the new form")
+        #expect(try settled(as: .notNeeded, isBound: true, seen: "0.5") == false, "an older version was here")
         #expect(try settled(isMadeAnew: true) == false)
         #expect(try settled(highest: "9.0") == false)
     }
