@@ -11,6 +11,9 @@ public struct MigrationOptions {
     /// those of 3.0, name the version after it. Deferred steps are another matter, as launches are completed without
     /// them: drop one only when a step that is `finishing:` it is at or below this version. A manager that came later
     /// than this version needs none.
+    ///
+    /// A database is at the last version that was completed there, so have a step or a schema step in it in every version: one that
+    /// comes back to a database which others have left out may find it too old.
     public var oldestSupported: AppVersion?
 
     /// True if steps for versions above the current one are left out until the app reaches their version; by default,
