@@ -1,9 +1,37 @@
 extension SchemaObject {
-    /// The tokens of the SQL as ``comparable(_:)`` returns them, without parentheses that make no difference.
+    /// The tokens of the SQL as ``comparable(_:)`` returns them, without parentheses and words that make no difference.
     ///
-    /// `DEFAULT (0)` is `DEFAULT 0`, and `lower((title))` is `lower(title)`.
+    /// `DEFAULT (0)` is `DEFAULT 0`, `lower((title))` is `lower(title)`, an index on `title ASC` is one on `title`, and
+    /// `GENERATED ALWAYS AS (…) VIRTUAL` is `AS (…)`.
     package func meaning(_ names: Set<SQLName>) -> [[UInt8]] {
-        Self.withoutNeedlessParentheses(comparable(names))
+        let tokens = Self.withoutNeedlessParentheses(comparable(names))
+        return switch type {
+        case "index": Self.withoutNeedlessOrder(tokens)
+        case "table": Self.withoutNeedlessGeneration(tokens)
+        default: tokens
+        }
+    }
+
+    /// Leaves out `ASC`, which is the order of an index without a word (lang_createindex.html, 1.2).
+    private static func withoutNeedlessOrder(_ tokens: [[UInt8]]) -> [[UInt8]] {
+        tokens.indices.filter { index in
+            guard tokens[index].isToken("asc"), index + 1 < tokens.count else { return true }
+            // A column may have that name.
+            let (previous, next) = (tokens[index - 1], tokens[index + 1])
+            return previous.isToken("(") || previous.isToken(",") || !next.isToken(",") && !next.isToken(")")
+        }.map { tokens[$0] }
+    }
+
+    /// Leaves out the words of a generated column that may be left out (gencol.html, 2).
+    private static func withoutNeedlessGeneration(_ tokens: [[UInt8]]) -> [[UInt8]] {
+        var isNeedless = tokens.map { _ in false }
+        for (start, end) in ends(ofParenthesesIn: tokens) where start > 0 && tokens[start - 1].isToken("as") {
+            if start > 2, tokens[start - 3].isToken("generated"), tokens[start - 2].isToken("always") {
+                (isNeedless[start - 3], isNeedless[start - 2]) = (true, true)
+            }
+            if end + 1 < tokens.count, tokens[end + 1].isToken("virtual") { isNeedless[end + 1] = true }
+        }
+        return tokens.indices.filter { !isNeedless[$0] }.map { tokens[$0] }
     }
 
     /// Leaves out parentheses around a constant default, and all but one of several around the same expression.

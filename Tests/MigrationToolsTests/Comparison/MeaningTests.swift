@@ -31,6 +31,14 @@ struct MeaningTests {
                 "CREATE TABLE a(b); CREATE INDEX i ON a(LOWER(b))",
                 "CREATE TABLE a(b); CREATE INDEX i ON a(lower((b)))"
             ),
+            (
+                "CREATE TABLE a(b, c); CREATE INDEX i ON a(b ASC, c DESC, lower(b) ASC)",
+                "CREATE TABLE a(b, c); CREATE INDEX i ON a(b, c DESC, lower(b))"
+            ),
+            (
+                "CREATE TABLE a(b, c INTEGER GENERATED ALWAYS AS (b + 1) VIRTUAL NOT NULL)",
+                "CREATE TABLE a(b, c INTEGER AS (b + 1) NOT NULL)"
+            ),
         ])
     func writing(first: String, second: String) throws {
         #expect(try isSame(first, second))
@@ -48,6 +56,14 @@ struct MeaningTests {
             (
                 "CREATE TABLE a(x, y, CHECK (x + (y * 2) > 1))",
                 "CREATE TABLE a(x, y, CHECK ((x + y) * 2 > 1))"
+            ),
+            ("CREATE TABLE a(b, c AS (b + 1))", "CREATE TABLE a(b, c AS (b + 1) STORED)"),
+            (
+                "CREATE TABLE a(b, [asc]); CREATE INDEX i ON a(b, [asc])",
+                "CREATE TABLE a(b, [asc]); CREATE INDEX i ON a(b)"
+            ),
+            (
+                "CREATE TABLE a(b); CREATE INDEX i ON a(b DESC)", "CREATE TABLE a(b); CREATE INDEX i ON a(b)"
             ),
             (
                 "CREATE TABLE a(x); CREATE VIEW v AS SELECT x IN ((SELECT x FROM a)) FROM a",
