@@ -86,12 +86,13 @@ extension RecordStorage {
         let deadline = ContinuousClock.now + limit
         while true {
             try check()
-            switch try lock(name) {
-            case .acquired(let wasReleased, let release):
-                return HeldLock(hasDied: !wasReleased, release: release)
-            case .held(.thisProcess) where sharesOwn:
-                return HeldLock(hasDied: false, release: LockRelease { _ in })
-            case .held(let holder): if deadline <= .now { throw timeout(holder) }
+            let lock = try lock(name)
+            if let held = lock.held { return held }
+            if case .held(let holder) = lock {
+                if sharesOwn, holder == .thisProcess {
+                    return HeldLock(hasDied: false, release: LockRelease { _ in })
+                }
+                if deadline <= .now { throw timeout(holder) }
             }
             Thread.sleep(forTimeInterval: .random(in: 0.002...0.01))
         }
