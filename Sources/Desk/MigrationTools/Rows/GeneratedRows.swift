@@ -24,13 +24,21 @@ package struct GeneratedRows {
         /// The columns that may be null, and those that may repeat a value.
         let nullable: Set<Int>
         let repeatable: Set<Int>
+        typealias Reference = (parent: SQLName, own: [Int], parentColumns: [SQLName], isDeclared: Bool)
+
         /// The columns that refer to another table's.
-        let references: [(parent: SQLName, own: [Int], parentColumns: [SQLName], isDeclared: Bool)]
+        let references: [Reference]
         /// The columns of the primary key and of each unique index.
         let uniqueKeys: [Set<Int>]
         /// The columns of each foreign key that may be null.
         let optionalKeys: [[Int]]
         var rows: [[DatabaseValue]]
+
+        /// Returns a function that tells whether a row of another table refers to one of this table.
+        func isReferred(by reference: Reference, of row: [DatabaseValue]) -> ([DatabaseValue]) -> Bool {
+            let key = reference.parentColumns.compactMap(columns.firstIndex)
+            return { parent in zip(reference.own, key).allSatisfy { row[$0] == parent[$1] } }
+        }
 
         /// Returns whether two rows differ in every value that is theirs alone.
         func differ(_ first: Int, _ second: Int) -> Bool {
@@ -360,10 +368,7 @@ package struct GeneratedRows {
                     guard reference.parent != table.name, let all = self.table(reference.parent),
                         let kept = copy.table(reference.parent)
                     else { return true }
-                    let key = reference.parentColumns.compactMap(all.columns.firstIndex)
-                    let refers = { (parent: [DatabaseValue]) in
-                        zip(reference.own, key).allSatisfy { row[$0] == parent[$1] }
-                    }
+                    let refers = all.isReferred(by: reference, of: row)
                     return !all.rows.contains(where: refers)
                         || (kept.rows.prefix(1) + kept.rows.dropFirst(3)).contains(where: refers)
                 }
@@ -550,11 +555,10 @@ package struct GeneratedRows {
             parent.rows.indices.filter { index in
                 !tables.contains { table in
                     table.references.contains { reference in
-                        guard reference.parent == name else { return false }
-                        let key = reference.parentColumns.compactMap(parent.columns.firstIndex)
-                        return table.rows.contains { row in
-                            zip(reference.own, key).allSatisfy { row[$0] == parent.rows[index][$1] }
-                        }
+                        reference.parent == name
+                            && table.rows.contains {
+                                parent.isReferred(by: reference, of: $0)(parent.rows[index])
+                            }
                     }
                 }
             })
