@@ -99,13 +99,11 @@ struct Launcher: ParsableCommand {
 
     private func migrate(in folder: LauncherFolder) throws -> (MigrationReport, DeferredReport?) {
         let current = try version.map(AppVersion.init(parsing:))
+        let end = try before.map(AppVersion.init(parsing:)) ?? current ?? .zero
+        let adopting = splitFrom.map { Adoption.splitFrom($0, before: end) } ?? .newApp
         let manager = try MigrationManager(
             name: named, currentVersion: current,
-            adopting: splitFrom.map {
-                .splitFrom($0, before: before.flatMap(AppVersion.init) ?? current ?? .zero)
-            }
-                ?? .newApp,
-            store: makeStore(in: folder),
+            adopting: adopting, store: makeStore(in: folder),
             options: MigrationOptions(
                 maximumAttempts: maximumAttempts, lockTimeout: lockTimeout.map { .seconds($0) }))
         // Opened only for steps that work in it: a launch without any finds no database.

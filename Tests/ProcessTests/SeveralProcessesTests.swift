@@ -5,9 +5,11 @@ import Testing
 @Suite("Several processes", .timed, .serialized)
 struct SeveralProcessesTests {
     /// Starts a launch, and waits until it is in the middle of its step.
-    func inStep(_ install: Install, _ file: String = "go") async throws -> BuiltProcess {
-        let process = try install.start("2.0", ["1.2:wait=\(file)"])
-        try await waitUntil("the step waits") { !install.folder.lines("\(file).reached").isEmpty }
+    func inStep(
+        _ install: Install, _ version: String = "2.0", _ step: String = "1.2", _ options: [String] = []
+    ) async throws -> BuiltProcess {
+        let process = try install.start(version, ["\(step):wait=go"], options)
+        try await waitUntil("the step waits") { !install.folder.lines("go.reached").isEmpty }
         return process
     }
 
@@ -67,8 +69,7 @@ struct SeveralProcessesTests {
     func longTakenOver(place: Place) async throws {
         let install = try await Install(place)
         try await install.launch("2.0", ["1.2"])
-        let holder = try install.start("3.0", ["2.9:wait=go"])
-        try await waitUntil("the step waits") { !install.folder.lines("go.reached").isEmpty }
+        let holder = try await inStep(install, "3.0", "2.9")
         let options = [
             "--named", "Photos", "--split-from", "Library", "--before", "2.0", "--lock-timeout", "0",
         ]
@@ -83,9 +84,8 @@ struct SeveralProcessesTests {
         arguments: [Place.json, .sqlite])
     func takenOver(place: Place) async throws {
         let install = try await Install(place)
-        let options = ["--named", "Photos", "--split-from", "Library"]
-        let holder = try install.start("3.0", ["1.2:wait=go"], options)
-        try await waitUntil("the step waits") { !install.folder.lines("go.reached").isEmpty }
+        let holder = try await inStep(
+            install, "3.0", "1.2", ["--named", "Photos", "--split-from", "Library"])
         let older = try await install.launch("2.0", ["1.2"])
         #expect(older.output == "launch downgrade(from: 3.0)\ncompleted []\n", "\(older.errors)")
         try Data().write(to: install.folder.file("go"))
