@@ -54,9 +54,10 @@ extension MigrationManager {
     /// record together.
     ///
     /// The database alone decides whether the step has run. So leave a step that has shipped in its place: in another one, it
-    /// may run again, or not at all in an older file that was brought in before. A database that has no tables when a launch first looks at it does not need its steps on a fresh
-    /// install; in an upgrade from 1.9, it needs those above 1.9, such as an import from elsewhere. One that was deleted and
-    /// made anew needs none. Register a step that every new database needs with `onFreshInstall: .run`.
+    /// may run again, or not at all in an older file that was brought in before. A database that has no tables when a launch
+    /// first looks at it does not need its steps on a fresh install; in an upgrade from 1.9, it needs those above 1.9, such as
+    /// an import from elsewhere. One that was deleted and made anew needs none. Register a step that every new database needs
+    /// with `onFreshInstall: .run`.
     ///
     /// - Parameters:
     ///   - version: the app version, above that of every step registered before for the database; only a schema step may
