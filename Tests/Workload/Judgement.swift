@@ -206,6 +206,11 @@ struct Judgement {
         end.copies = goal.copies
         // What could not be removed is removed before the next copy is made.
         if disturbances.faults > 0 { end.litter = goal.litter }
+        // The old file of a copied database is known by its inode and its time, which an image of a disk does not keep:
+        // there, it stays as any other database would.
+        if disturbances.powerCuts > 0, reference.scenario.start == .copied {
+            end.litter.removeAll { $0.hasSuffix(".sqlite") }
+        }
         if !keepsFiles(after: disturbances) { end.files = goal.files }
         guard end != goal else { return [] }
         let differences = zip(Mirror(reflecting: end).children, Mirror(reflecting: goal).children)
