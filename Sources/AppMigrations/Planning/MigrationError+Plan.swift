@@ -39,7 +39,7 @@ extension MigrationError {
         let obstacle = Obstacle(error)
         self.init(
             obstacle?.code ?? .stepFailed,
-            "the condition of \(step.titleAndSource) failed: \(error.quotation)",
+            "the condition of \(step.titleAndSource) \(error.verb): \(error.quotation)",
             remedy: obstacle?.remedy
                 ?? "Fix the condition\(step.isDeferred ? "" : ", or settle the step with skip(_:)").",
             work: work,

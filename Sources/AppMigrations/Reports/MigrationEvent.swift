@@ -61,7 +61,7 @@ extension MigrationEvent: CustomStringConvertible {
         case .launchRecognized(let launch): "\(manager): \(launch)"
         case .willRun(let step): "\(manager): \(step) begins"
         case .didRun(let step, let duration): "\(manager): \(step) finished in \(duration)"
-        case .didFail(let step, let error): "\(manager): \(step) failed: \(error.quotation)"
+        case .didFail(let step, let error): "\(manager): \(step) \(error.verb): \(error.quotation)"
         case .didRunBatch(let step, let done, let total):
             "\(manager): \(step) has done \(done)\(total.map { " of \($0)" } ?? "")"
         case .lacksBusyTimeout(let database):

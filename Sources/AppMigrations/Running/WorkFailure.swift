@@ -41,8 +41,8 @@ struct WorkFailure {
             var failure = MigrationError(
                 obstacle?.code ?? .stepFailed,
                 step.kind == .versionChange
-                    ? "the closure for a version change failed\(error.inBatchAsCause)"
-                    : "\(step.titleAndSource) failed\(inAttempt)\(error.inBatchAsCause)",
+                    ? "the closure for a version change \(cause.verb)\(error.inBatchAsCause)"
+                    : "\(step.titleAndSource) \(cause.verb)\(inAttempt)\(error.inBatchAsCause)",
                 remedy: cause.systemError?.ownRemedy ?? obstacle?.remedy
                     ?? (isRepeated ? step.remedyOfRepeated : step.remedy(isInBatch: error is BatchFailure)),
                 work: work, attempt: attempt, underlyingError: cause)

@@ -56,8 +56,7 @@ struct LaunchNotes: Sendable {
                 "ran deferred \(step.version) up to \(done)\(total.map { " of \($0)" } ?? "")"
         case .didFail(let step, let error):
             running = nil
-            let isPostponed = Obstacle(error) == .postponed
-            let failure = "\(step.version) \(isPostponed ? "was postponed" : "failed"): \(error)"
+            let failure = "\(step.version) \(error.verb): \(error)"
             if isDeferred {
                 managers[index].deferred[step.version] = "deferred \(failure)"
             } else {

@@ -105,7 +105,7 @@ struct WorkFailureTests {
         #expect(error.code == .postponed)
         #expect("\(error.code)" == "postponed")
         #expect(error.message.hasPrefix("Library: step 1.5 ("))
-        #expect(error.message.hasSuffix(") failed: the flag is off."))
+        #expect(error.message.hasSuffix(") was postponed: the flag is off."))
         #expect(error.remedy == "The step asked to wait. The next launch tries it again.")
         #expect(log.lines == [])
         let readOnly = try #require(throws: MigrationError.self) {
