@@ -58,9 +58,14 @@ extension DatabaseFile {
                 } catch {
                     // It is the place that is full.
                     let error = error.explained(beside: place)
-                    throw failure(
-                        error,
-                        at: Obstacle(error) == .diskFull ? place.path : URL(fileURLWithPath: backup).path)
+                    if Obstacle(error) == .diskFull { throw failure(error, at: place.path) }
+                    let failure = failure(error, at: URL(fileURLWithPath: backup).path)
+                    guard var refusal = failure as? MigrationError, Obstacle(refusal) == nil else {
+                        throw failure
+                    }
+                    // The remedy for a database would be to restore a copy.
+                    refusal.remedy = "Restore another copy. Nothing was changed."
+                    throw refusal
                 }
                 return try at(place) { try replace(place, by: new) }
             }

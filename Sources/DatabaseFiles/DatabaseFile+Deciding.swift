@@ -28,7 +28,7 @@ extension DatabaseFile {
             guard let kept = DatabasePlace(kept), places.contains(where: { $0.url.path == kept.url.path })
             else {
                 throw MigrationError(
-                    .misuse, "\(kept) is no place of this database with a file",
+                    .misuse, "\(kept) is not one of the places where this database has a file",
                     remedy: "Pass the path of one of the foundDatabases().")
             }
             let isHere = try kept.url.path == newPlace().path && mark(kept)

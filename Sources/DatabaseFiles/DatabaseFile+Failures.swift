@@ -69,11 +69,12 @@ extension DatabaseFile {
     func twoDatabases(_ found: [FoundDatabase]) -> MigrationError {
         MigrationError(
             .twoPlaces,
-            "The app's database is in two places, and both hold data: "
+            "The app's database is in \(found.count == 2 ? "two places, and both" : "\(found.count) places, and all") hold data: "
                 + found.map(\.description).joined(separator: " and "),
             remedy: """
-                Nothing was changed. Show both to the person, or decide by their dates, and call keep(_:) with the path of \
-                the one to go on with: the other one stays beside it under another name.
+                Nothing was changed. Show \(found.count == 2 ? "both" : "them") to the person, or decide by their dates, and call \
+                keep(_:) with the path of the one to go on with: the \(found.count == 2 ? "other one stays where it is" : "others stay where they are"), \
+                under another name.
                 """)
     }
 
@@ -93,7 +94,7 @@ extension DatabaseFile {
             """,
             remedy: """
                 Nothing was changed. Decide which of them is the database, and call keep(_:) with its path: the others stay \
-                where they are under another name.
+                where they are, under another name.
                 """,
             underlyingError: problem)
     }

@@ -187,7 +187,11 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         guard let culprit = pending.first(where: { !applied.contains($0) }) else { return error }
         var failure = MigrationError(
             .stepFailed, "migration `\(culprit)` failed: \(error.quotation)",
-            remedy: MigrationError.fixMigration,
+            remedy: (error as? DatabaseError)?.isAboutEndedTransaction == true
+                ? """
+                The migration ended the transaction that it ran in, and what it did before that may be committed without its \
+                record. Leave the transaction open.
+                """ : MigrationError.fixMigration,
             underlyingError: error)
         failure.sqliteCode = (error as? DatabaseError)?.extendedResultCode.rawValue
         failure.migration = culprit

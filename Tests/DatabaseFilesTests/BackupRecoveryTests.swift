@@ -148,7 +148,8 @@ struct BackupRecoveryTests {
             try file.restore(fromBackup: backups.file("missing.backup").path)
         }
         #expect(
-            error.description.hasSuffix("missing.backup: No such file or directory. Nothing was changed."),
+            error.description.hasSuffix(
+                "missing.backup: No such file or directory. Restore another copy. Nothing was changed."),
             "\(error)")
         #expect(try !backups.fileNames.contains("missing.backup"))
         #expect(try notes.names() == ["app.sqlite"])

@@ -17,8 +17,8 @@ struct LostRecordTests {
     private static let lost =
         "the record in app.sqlite was lost when the database was salvaged, and nothing else says"
     private static let remedy = """
-        Nothing was changed. Call replaceRecord(assuming:) with the version that the data is at: steps above it run, and no \
-        others.
+        Nothing was changed. Call replaceRecord(assuming:) with the version that the data is at: steps above it run, and \
+        deferred closures at or below it, which may have been waiting.
         """
 
     @Test(

@@ -302,6 +302,8 @@ struct MovedDatabaseTests {
                 "The app's database is in two places, and both hold data: \(new) ("), "\(error.message)")
         #expect(error.message.contains(" and \(old) (schema 20240601, "), "\(error.message)")
         #expect(error.remedy.hasPrefix("Nothing was changed."))
+        // The places are two folders as a rule.
+        #expect(error.remedy.hasSuffix("the other one stays where it is, under another name."))
         #expect(try Data(contentsOf: URL(fileURLWithPath: old)) == before)
         #expect(try file().foundDatabases().map(\.schemaVersion) == [nil, "20240601"])
         #expect(try file().foundDatabases().map(\.isEmpty) == [false, false])
@@ -432,7 +434,7 @@ struct MovedDatabaseTests {
         #expect(locked.code == .locked)
         try pool.close()
         let missing = try #require(throws: MigrationError.self) { try file().keep(folder.path("none")) }
-        #expect(missing.message == "\(folder.path("none")) is no place of this database with a file.")
+        #expect(missing.message == "\(folder.path("none")) is not one of the places where this database has a file.")
     }
 
     // MARK: Odd paths

@@ -88,6 +88,18 @@ struct GRDBSchemaStepTests {
         #expect(try database.strings("SELECT identifier FROM grdb_migrations") == ["v1", "v2"])
     }
 
+    @Test("does not say of a migration that has committed by itself that it was rolled back")
+    func committed() throws {
+        var migrator = migrator(["v1"])
+        migrator.registerMigration("commits") { try $0.execute(sql: "CREATE TABLE kept(a); COMMIT") }
+        let manager = try app.manager("2.0")
+        manager.whenMigratingToVersion("2.0", migrate: migrator, in: database)
+        let error = try #require(throws: MigrationError.self) { try manager.migrate() }
+        #expect(error.message.contains("The migration ended the transaction that it ran in"), "\(error)")
+        #expect(!error.message.contains("rolled back"))
+        #expect(try database.strings("SELECT name FROM sqlite_master WHERE name = 'kept'") == ["kept"])
+    }
+
     @Test("needs no version, and then comes first and is called by its kind")
     func withoutVersion() throws {
         let events = BridgeLog()

@@ -46,8 +46,8 @@ package enum Obstacle: CaseIterable, Sendable {
         switch self {
         case .deviceLocked:
             """
-            Nothing was changed. If the device is locked, wait until it has been unlocked, then retry. Never replace the \
-            record because of this error.
+            If the device is locked, wait until it has been unlocked, then retry. Never replace the record because of this \
+            error.
             """
         case .diskFull: "The disk is full. Free some space, then retry."
         case .suspended: "What is complete stays complete. Migrate again when the app is active."

@@ -259,7 +259,9 @@ extension MigrationManager {
     private func withLocks(_ body: () throws -> Void) throws {
         try exclusively {
             guard options.role == .migrates else { throw MigrationError.neverWrites(name) }
-            let lock = try RunLock.take(name, of: store, waitingFor: patience)
+            let lock = try RunLock.take(
+                name, of: store, waitingFor: patience,
+                elseAdvising: "Make this call again when it has finished.")
             defer { lock.release() }
             // Before anything that may throw: with the lock, the death would be forgotten.
             try lock.findDeaths {
@@ -268,7 +270,10 @@ extension MigrationManager {
             let deferred = try store.lock(LockName.deferredRun(of: name), waitingUpTo: patience) { holder in
                 MigrationError(
                     .locked, "\(holder) is running deferred steps, and did not finish within \(patience)",
-                    remedy: "End runDeferred() first: cancel its task, and wait for its end.", manager: name)
+                    remedy: holder == .thisProcess
+                        ? "End runDeferred() first: cancel its task, and wait for its end."
+                        : "Make this call again when that process has finished.",
+                    manager: name)
             }
             defer { deferred.release() }
             try body()

@@ -92,7 +92,7 @@ extension MigrationError {
             "the record in \(place.name) was lost when the database was salvaged, and nothing else says \(unknown)",
             remedy: """
                 Nothing was changed. Call replaceRecord(assuming:) with the version that the data is at: steps above it run, and \
-                no others.
+                deferred closures at or below it, which may have been waiting.
                 """,
             manager: request.manager)
     }

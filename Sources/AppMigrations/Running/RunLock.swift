@@ -59,13 +59,13 @@ final class RunLock: Sendable {
     static func take(
         _ manager: String, of store: any RecordStorage, waitingFor limit: Duration,
         unless check: () throws -> Void = {}, in activity: ExpiringActivity = .current,
+        elseAdvising remedy: String = "Launch again when it has finished, or raise the option `lockTimeout`.",
         stop: @escaping @Sendable () -> Void = {}
     ) throws -> RunLock {
         let held = try store.lock(manager, waitingUpTo: limit, unless: check) { holder in
             MigrationError(
                 .locked, "\(holder) is migrating, and did not finish within \(limit)",
-                remedy: "Launch again when it has finished, or raise the option `lockTimeout`.",
-                manager: manager)
+                remedy: remedy, manager: manager)
         }
         return RunLock(manager, held, in: activity, stop: stop)
     }

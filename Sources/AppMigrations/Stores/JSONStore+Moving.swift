@@ -129,7 +129,7 @@ extension JSONStore {
             """,
             remedy: """
                 Nothing was changed. Find out which of them belongs to the data, and call \
-                MigrationStore.keep(_:settingAside:): the other one stays beside it under another name.
+                MigrationStore.keep(_:settingAside:): the other one stays where it is, under another name.
                 """)
     }
 }

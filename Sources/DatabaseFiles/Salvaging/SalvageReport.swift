@@ -105,7 +105,7 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         let record =
             (hasLostRecord ? ", no record of managers" : "")
             + (hasUnusedJournal ? ", a journal or its end left out" : "")
-        return (["schema \(schemaVersion), \(unassigned) rows of unknown tables\(record)"] + lines).joined(
+        return (["schema \(schemaVersion), \(unassigned) \(unassigned == 1 ? "row" : "rows") of unknown tables\(record)"] + lines).joined(
             separator: "\n")
     }
 

@@ -227,6 +227,11 @@ extension DatabaseError {
     /// True if GRDB has refused the statement because the database is suspended.
     var isAboutSuspension: Bool { message == "Database is suspended" }
 
+    /// True if GRDB has refused the statement because a statement before it has ended the transaction that GRDB has begun.
+    package var isAboutEndedTransaction: Bool {
+        resultCode == .SQLITE_ABORT && message == "Transaction was aborted"
+    }
+
     /// True if the statement itself cannot be compiled, whatever rows it is about.
     ///
     /// Full-text search and the app's functions say the like of a row. GRDB's error has arguments if the statement was running.

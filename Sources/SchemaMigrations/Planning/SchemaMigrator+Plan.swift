@@ -93,8 +93,8 @@ extension SchemaMigrator {
             throw MigrationError(
                 isNewer ? .newerThanThisProcess : .differentSchema,
                 """
-                The database has had \(count) \(count == 1 ? "migration" : "migrations"), none of which is known to \
-                this migrator
+                The database has had \(count == 1 ? "1 migration, which is not" : "\(count) migrations, none of which is") known \
+                to this migrator
                 """,
                 remedy: """
                     \(isNewer ? "If a newer version of the app has migrated the database, update the app. If not, one" : "One") \

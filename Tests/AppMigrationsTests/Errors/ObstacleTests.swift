@@ -37,8 +37,8 @@ struct ObstacleTests {
 
     private let log = Log()
     private let remedyOfLockedDevice = """
-        Nothing was changed. If the device is locked, wait until it has been unlocked, then retry. Never replace the \
-        record because of this error.
+        If the device is locked, wait until it has been unlocked, then retry. Never replace the record because of this \
+        error.
         """
 
     @Test("A device that has not been unlocked is waited for, and nothing runs")

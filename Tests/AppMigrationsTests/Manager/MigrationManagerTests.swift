@@ -411,6 +411,11 @@ struct MigrationManagerTests {
         #expect(
             error.message == "Library: this process is migrating, and did not finish within 0.03 seconds.")
         #expect(log.lines == [])
+        // A launch would not repeat what a recovery screen has asked for.
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store, options: options)
+        let refused = try #require(throws: MigrationError.self) { try manager.removeRecord() }
+        #expect(refused.remedy == "Make this call again when it has finished.")
         release()
         #expect(try launch("2.0", steps: ["2.0"], store: store, log: log).completed.versions == ["2.0"])
     }

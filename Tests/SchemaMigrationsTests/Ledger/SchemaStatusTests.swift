@@ -175,4 +175,12 @@ struct SchemaStatusTests {
                 """)
         #expect(try queue.tables() == ["a", "b", "d"])
     }
+
+    @Test("refuses a database with one migration of a different set, in the singular")
+    func oneOfDifferentSet() throws {
+        try SchemaMigrator(migrations: [CodeMigration(1, sql: "CREATE TABLE a(x)")]).migrate(queue)
+        let other = try SchemaMigrator(migrations: [CodeMigration(7, sql: "")])
+        let error = try failure { try other.migrate(queue) }
+        #expect(error.message == "The database has had 1 migration, which is not known to this migrator.")
+    }
 }
