@@ -42,7 +42,7 @@ struct OlderBuildTests {
         #expect(
             status.output.withoutTimes.contains(
                 "!  5  mood   applied DATE, no such file; not compatible, can be undone"))
-        for command in ["migrate", "plan", "rehearse"] {
+        for command in ["migrate", "plan", "rehearse", "rollback --to 0"] {
             let refused = try await tool("\(command) --database app.sqlite")
             #expect(refused.status == 1)
             #expect(

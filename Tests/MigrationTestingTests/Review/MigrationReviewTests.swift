@@ -274,7 +274,7 @@ struct MigrationReviewTests {
             found == [
                 """
                 edit 1: warning: Over generated rows, it leaves a row that refers to no row, from book(authorId) to author(id). \
-                Delete the rows that refer to them. Where a DELETE leaves them, a migration that enforces foreign keys immediately runs its ON DELETE. [orphans]
+                Delete these rows, or let them refer to a row that exists. Where a DELETE leaves them, a migration that enforces foreign keys immediately runs its ON DELETE. [orphans]
                     DELETE FROM author WHERE id > 2
                 """
             ])

@@ -115,6 +115,17 @@ struct CompatibilityTests {
         }
     }
 
+    @Test(
+        "says that columns are in another order only of those that are left",
+        arguments: ["RENAME COLUMN year TO published", "DROP COLUMN year"])
+    func order(change: String) throws {
+        let review = try ReviewedMigrations(
+            "-- migrations: compatible\nALTER TABLE book \(change)",
+            after: "CREATE TABLE book(id INTEGER PRIMARY KEY, year INTEGER, title TEXT)")
+        let found = review.findings.filter { $0.hasSuffix("[not-compatible]") }
+        #expect(found.count == 1 && found[0].contains("column `year` of table `book` is gone"), "\(found)")
+    }
+
     @Test("accepts additions to a table that gives nulls a default")
     func replacedNulls() throws {
         let review = try ReviewedMigrations(

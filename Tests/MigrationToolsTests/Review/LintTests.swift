@@ -16,7 +16,7 @@ struct LintTests {
             (
                 "UPDATE schema_migrations SET version = 3;",
                 """
-                Table `schema_migrations` is the migrator's own record. Remove it: the migrator writes these tables, and \
+                Table `schema_migrations` is the migrator's own record. Remove the statement: the migrator writes these tables, and \
                 `app-migrations adopt` marks migrations. [ledger-write]
                 """
             ),

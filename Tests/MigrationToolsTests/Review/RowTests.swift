@@ -96,7 +96,7 @@ struct RowTests {
         #expect(
             reason.hasSuffix(
                 """
-                rows of table note whose book refer to no row of book. Delete the rows that refer to them. Where a \
+                rows of table note whose book refer to no row of book. Delete these rows, or let them refer to a row that exists. Where a \
                 DELETE leaves them, `-- migrations: foreign-keys=immediate` runs its ON DELETE.
                 """))
         #expect(

@@ -91,7 +91,8 @@ package struct CompatibleSchemas {
             }
             if kept.clauses != column.clauses { problems.append("\(title) is different") }
         }
-        if old.columns.map(\.name) != new.columns.map(\.name).filter({ old.column($0) != nil }) {
+        let kept = old.columns.map(\.name).filter { new.column($0) != nil }
+        if kept != new.columns.map(\.name).filter({ old.column($0) != nil }) {
             problems.append("the columns of \(table) are in another order")
         } else if let last = old.columns.last, new.columns.count >= old.columns.count,
             new.columns[old.columns.count - 1].name != last.name

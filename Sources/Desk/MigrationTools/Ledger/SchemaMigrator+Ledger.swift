@@ -34,15 +34,15 @@ extension SchemaMigrator {
         var versions: [SchemaVersion] = []
         try changeLedger(database) { db in
             let applied = try AppliedMigration.fetchAll(db)
+            guard applied.contains(where: { $0.origin == .marked }) else {
+                throw MigrationError(
+                    .misuse, "The database was not adopted",
+                    remedy: "Look at it with `app-migrations status`. Nothing was changed.")
+            }
             if let first = applied.first(where: { $0.origin != .marked }) {
                 throw MigrationError(
                     .misuse, "Migration \(first.version) was applied, and builds on the baseline",
                     remedy: "Restore the database from a backup. Nothing was changed.")
-            }
-            guard !applied.isEmpty else {
-                throw MigrationError(
-                    .misuse, "The database was not adopted",
-                    remedy: "Look at it with `app-migrations status`. Nothing was changed.")
             }
             versions = applied.map(\.version)
             try Ledger.drop(db)

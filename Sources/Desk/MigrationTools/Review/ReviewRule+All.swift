@@ -105,10 +105,10 @@ extension ReviewRule {
         remedy: "Change that table, or make one of another name.")
     static let ledgerWrite = ReviewRule(
         "ledger-write", .error, "a statement changes the record of the migrations",
-        remedy: "Remove it: the migrator writes these tables, and `app-migrations adopt` marks migrations.")
+        remedy: "Remove the statement: the migrator writes these tables, and `app-migrations adopt` marks migrations.")
     static let writableSchema = ReviewRule(
         "writable-schema", .error, "a statement makes sqlite_schema writable",
-        remedy: "Begin a file with `-- migrations: redefine` instead: a mistake there corrupts the database.")
+        remedy: "A mistake in such a text corrupts the database: use a file that begins with `-- migrations: redefine`.")
     static let replaceInto = ReviewRule(
         "replace-into", .warning, "REPLACE deletes the rows in whose place it comes",
         remedy:
@@ -248,7 +248,7 @@ extension ReviewRule {
     static let orphans = ReviewRule(
         "orphans", .warning, "rows are left that refer to missing rows",
         remedy:
-            "Delete the rows that refer to them. Where a DELETE leaves them, `-- migrations: foreign-keys=immediate` runs its ON DELETE."
+            "Delete these rows, or let them refer to a row that exists. Where a DELETE leaves them, `-- migrations: foreign-keys=immediate` runs its ON DELETE."
     )
     static let staleFullText = ReviewRule(
         "stale-full-text", .error, "a full-text index no longer matches its table",

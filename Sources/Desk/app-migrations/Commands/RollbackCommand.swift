@@ -24,7 +24,9 @@ struct RollbackCommand: ParsableCommand {
 
     func run() throws {
         let migrator = try folder.migrator()
-        let versions = try database.writing { try migrator.rollback($0, to: to) }
+        let versions = try database.writing { queue in
+            try folder.suggestingUndo(in: queue) { try migrator.rollback(queue, to: to) }
+        }
         guard !versions.isEmpty else {
             print("Nothing is above version \(to).")
             return
