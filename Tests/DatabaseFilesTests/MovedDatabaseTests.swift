@@ -434,7 +434,9 @@ struct MovedDatabaseTests {
         #expect(locked.code == .locked)
         try pool.close()
         let missing = try #require(throws: MigrationError.self) { try file().keep(folder.path("none")) }
-        #expect(missing.message == "\(folder.path("none")) is not one of the places where this database has a file.")
+        #expect(
+            missing.message
+                == "\(folder.path("none")) is not one of the places where this database has a file.")
     }
 
     // MARK: Odd paths

@@ -192,7 +192,9 @@ struct OtherCommandsTests {
 
     @Test("adopt takes back no adoption of a database that the migrations made")
     func undoWithoutAdoption() async throws {
-        let tool = try Tool(["20240110090000000_create_books.sql": "CREATE TABLE book(id INTEGER PRIMARY KEY);"])
+        let tool = try Tool([
+            "20240110090000000_create_books.sql": "CREATE TABLE book(id INTEGER PRIMARY KEY);"
+        ])
         _ = try await tool("migrate --database app.sqlite")
         #expect(
             try await tool("adopt --database app.sqlite --undo").errors == """

@@ -105,8 +105,8 @@ extension SalvageReport: CustomStringConvertible, CustomDebugStringConvertible {
         let record =
             (hasLostRecord ? ", no record of managers" : "")
             + (hasUnusedJournal ? ", a journal or its end left out" : "")
-        return (["schema \(schemaVersion), \(unassigned) \(unassigned == 1 ? "row" : "rows") of unknown tables\(record)"] + lines).joined(
-            separator: "\n")
+        let rows = "\(unassigned) \(unassigned == 1 ? "row" : "rows") of unknown tables"
+        return (["schema \(schemaVersion), \(rows)\(record)"] + lines).joined(separator: "\n")
     }
 
     /// The numbers for a crash reporter: no name of a table, no key, no path.

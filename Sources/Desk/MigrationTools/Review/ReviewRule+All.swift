@@ -105,10 +105,14 @@ extension ReviewRule {
         remedy: "Change that table, or make one of another name.")
     static let ledgerWrite = ReviewRule(
         "ledger-write", .error, "a statement changes the record of the migrations",
-        remedy: "Remove the statement: the migrator writes these tables, and `app-migrations adopt` marks migrations.")
+        remedy:
+            "Remove the statement: the migrator writes these tables, and `app-migrations adopt` marks migrations."
+    )
     static let writableSchema = ReviewRule(
         "writable-schema", .error, "a statement makes sqlite_schema writable",
-        remedy: "A mistake in such a text corrupts the database: use a file that begins with `-- migrations: redefine`.")
+        remedy:
+            "A mistake in such a text corrupts the database: use a file that begins with `-- migrations: redefine`."
+    )
     static let replaceInto = ReviewRule(
         "replace-into", .warning, "REPLACE deletes the rows in whose place it comes",
         remedy:
