@@ -57,8 +57,10 @@ extension DatabaseFile {
         case let error as any SystemError:
             problem = error.reason
             if error.isAboutMissingData { remedy = "Nothing was changed." }
-            remedy = [Obstacle(error)?.remedy ?? (error as? DatabaseError)?.remedy, remedy]
-                .compactMap(\.self).joined(separator: " ")
+            let own = Obstacle(error)?.remedy ?? (error as? DatabaseError)?.remedy
+            let refused =
+                error.saysThatFileIsRefused ? "Make the file and its folder readable and writable." : nil
+            remedy = [own ?? refused, remedy].compactMap(\.self).joined(separator: " ")
         default: return error
         }
         return MigrationError(

@@ -286,6 +286,20 @@ struct DeferredTests {
                 """)
     }
 
+    @Test("needs another launch once a newer version of the app has used the data")
+    func afterNewerVersion() throws {
+        let older = try manager()
+        try older.migrate()
+        try manager("3.0").migrate()
+        let error = try #require(throws: MigrationError.self) { try older.runDeferred() }
+        #expect(error.code == .notYetMigrated)
+        #expect(
+            error.message
+                == "Library: `migrate()` hasn't succeeded since version 3.0 of the app used this data.")
+        try older.migrate()
+        #expect(try older.runDeferred().failures.isEmpty)
+    }
+
     @Test("is run by one process at a time; the second one returns at once and says so")
     func elsewhere() throws {
         try manager().migrate()

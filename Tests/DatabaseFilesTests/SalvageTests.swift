@@ -454,6 +454,55 @@ struct SalvageTests {
         #expect(try DatabaseQueue(path: path).integers("SELECT id FROM mark") == [300, 301])
     }
 
+    @Test("leaves out rows without parents of tables without row ids, by the parents' collations and types")
+    func orphansWithoutRowids() throws {
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            CREATE TABLE team(name TEXT COLLATE NOCASE, year INTEGER, PRIMARY KEY (name, year));
+            CREATE TABLE player(id TEXT PRIMARY KEY, team TEXT, year TEXT, boss TEXT REFERENCES player,
+                FOREIGN KEY (team, year) REFERENCES team) WITHOUT ROWID;
+            INSERT INTO team VALUES ('Reds', 2001), ('Blues', 2002);
+            INSERT INTO player VALUES ('a', 'REDS', '2001', NULL), ('b', 'Blues', NULL, 'a'),
+                ('c', 'reds', '2001.0', 'b');
+            PRAGMA foreign_keys = OFF;
+            INSERT INTO player VALUES ('d', 'Reds', '2002', NULL), ('e', 'Reds', '2001', 'd'), ('f', 'Reds', '2001', 'e'),
+                ('g', NULL, '2002', 'x'), ('h', 'Greens', '2001', 'a');
+            CREATE TABLE kit(number INTEGER PRIMARY KEY, owner TEXT REFERENCES missing(id)) WITHOUT ROWID;
+            INSERT INTO kit VALUES (1, 'a'), (2, NULL)
+            """)
+        try queue.close()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let report = try file.salvage(into: schema)
+        #expect(report.tables.first { $0.name == "player" }?.orphaned == 5)
+        let saved = try DatabaseQueue(path: path)
+        #expect(try saved.strings("SELECT id FROM player") == ["a", "b", "c"])
+        #expect(try saved.integers("SELECT number FROM kit") == [2])
+        #expect(try saved.strings("SELECT \"table\" FROM pragma_foreign_key_check") == [])
+        try saved.close()
+    }
+
+    @Test(
+        "gets back the last id of a table whose rows with it were deleted, if the app's migrations do not make the table"
+    )
+    func sequenceOfOtherTable() throws {
+        let queue = try DatabaseQueue(path: path)
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            CREATE TABLE draft(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT);
+            INSERT INTO draft VALUES (5, 'five'), (9, 'nine');
+            DELETE FROM draft
+            """)
+        try queue.close()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        #expect(try file.salvage(into: schema).isComplete)
+        let saved = try DatabaseQueue(path: path)
+        #expect(try saved.integers("SELECT seq FROM sqlite_sequence WHERE name = 'draft'") == [9])
+        try saved.close()
+    }
+
     @Test("keeps rows without a parent in an app that does not enforce foreign keys")
     func unenforcedKeys() throws {
         var configuration = Configuration()

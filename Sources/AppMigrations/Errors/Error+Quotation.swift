@@ -24,7 +24,7 @@ extension DecodingError {
     fileprivate var words: String {
         let (problem, context): (String, Context?) =
             switch self {
-            case .typeMismatch(let type, let context): ("a value is no \(type)", context)
+            case .typeMismatch(let type, let context): ("a value is not of type \(type)", context)
             case .valueNotFound(let type, let context): ("a value of type \(type) is missing", context)
             case .keyNotFound(let key, let context): ("the key \(key.stringValue) is missing", context)
             case .dataCorrupted(let context): ("a value cannot be decoded", context)

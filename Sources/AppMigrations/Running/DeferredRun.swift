@@ -58,9 +58,11 @@ extension RunInput {
             }, of: due, deadlines: registration.deadlines, answer: &answer, asking: caller.adoption)
         guard plan.isReadyForDeferred else {
             // A newer app may have been in a database since.
+            let newer = plan.places.map(\.launch).first(where: \.isDowngrade)?.previousVersion
+            let since = newer.map { "since version \($0) of the app used this data" } ?? "yet"
             throw unreadable.first?.error
                 ?? MigrationError(
-                    .notYetMigrated, "`migrate()` hasn't succeeded yet",
+                    .notYetMigrated, "`migrate()` hasn't succeeded \(since)",
                     remedy: "Call migrate() first, and runDeferred() when it has succeeded.",
                     manager: manager)
         }

@@ -23,7 +23,7 @@ package enum StoreAccess: Sendable {
     fileprivate var remedy: String {
         switch self {
         case .read:
-            "Nothing was run, because the store says which steps have run. Make it readable, then launch again."
+            "No step runs while it cannot be read, because it says which steps have run. Make it readable, then launch again."
         case .write: "Make it writable, then launch again. A step that was not recorded runs again."
         }
     }

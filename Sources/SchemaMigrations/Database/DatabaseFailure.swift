@@ -92,7 +92,9 @@ extension DatabaseError: SystemError {
     }
 
     package var saysThatFileIsRefused: Bool {
-        [.SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY].contains(resultCode)
+        // A closed connection refuses as well: the file is as it was.
+        isAboutClosedConnection
+            || [.SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_READONLY].contains(resultCode)
     }
 
     /// SQLite's message, with its code.

@@ -59,6 +59,23 @@ struct StandInTests {
             ])
     }
 
+    @Test(
+        "a function that only a newer SQLite has is called that", .enabled(if: SQLiteVersion.running < "3.44")
+    )
+    func newerFunction() throws {
+        let reviewed = try ReviewedMigrations(
+            "UPDATE a SET x = concat_ws('-', x, 1);", after: "CREATE TABLE a(x);")
+        #expect(
+            reviewed.findings.contains {
+                $0.hasSuffix(
+                    """
+                    It was not tried, because function `concat_ws` came with SQLite 3.44, and this tool has \
+                    \(SQLiteVersion.running). If the app has a newer SQLite, declare a stand-in in code.rules: \
+                    `function: concat_ws(3)`. [untried]
+                    """)
+            }, "\(reviewed.findings)")
+    }
+
     @Test("a function that only a trigger calls is missed as well")
     func trigger() throws {
         let reviewed = try ReviewedMigrations(

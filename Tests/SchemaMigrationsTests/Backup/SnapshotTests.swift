@@ -513,7 +513,7 @@ struct BadSnapshotTests {
         }
         #expect(error.code == .invalidMigration)
         #expect(error.message.hasPrefix("where.sql: cannot be written: "))
-        #expect(error.remedy == "Make its folder writable.")
+        #expect(error.remedy == "Create its folder, or make it writable.")
     }
 }
 

@@ -255,8 +255,8 @@ struct SQLiteStoreTests {
         #expect(error.code == .unreadableStore)
         #expect(
             error.description == """
-                records.sqlite: cannot be read: no such column: part (SQLite 1). Nothing was run, because the store says \
-                which steps have run. Make it readable, then launch again.
+                records.sqlite: cannot be read: no such column: part (SQLite 1). No step runs while it cannot be read, \
+                because it says which steps have run. Make it readable, then launch again.
                 """)
         #expect(error.underlyingError is DatabaseError)
     }

@@ -33,7 +33,7 @@ struct ReviewSeverities {
                     ReviewFinding(
                         file: Self.fileName, line: number + 1, rule: .unknownRule,
                         reason: """
-                            \(rule == nil ? "There is no rule \(words[0])." : "\(words.dropFirst().joined(separator: " ")) is no severity.") \
+                            \(rule == nil ? "There is no rule \(words[0])." : "\(words.dropFirst().joined(separator: " ")) is not a severity.") \
                             Write a rule that `app-migrations help check` lists, a colon, and error, warning, note or off.
                             """))
                 continue

@@ -54,7 +54,7 @@ package struct SnapshotWriter {
             } catch {
                 throw Snapshot.invalid(
                     url, "cannot be written: \(error.localizedDescription)",
-                    remedy: "Make its folder writable.")
+                    remedy: "Create its folder, or make it writable.")
             }
         }
         try write {

@@ -60,7 +60,10 @@ package struct MissingPart {
     var problem: String {
         let reason =
             switch cause {
-            case .unknown: "SQLite has no \(standIn.title)"
+            case .unknown:
+                newerFeature.map {
+                    "\(standIn.title) came with SQLite 3.\($0.minor), and this tool has \(SQLiteVersion.running)"
+                } ?? "SQLite has no \(standIn.title)"
             case .otherCount:
                 "\(CodeRules.fileName) declares \(standIn.title) for another number of arguments"
             case .impure:
@@ -72,10 +75,18 @@ package struct MissingPart {
         return "It was not tried, because \(reason)."
     }
 
+    /// What a newer SQLite has of this name; nil if none has.
+    private var newerFeature: SQLiteFeature? {
+        guard standIn.kind == .function else { return nil }
+        return SQLiteFeature.all.first { SQLName($0.name) == SQLName("\(standIn.name)()") }
+    }
+
     /// The line to write, and the file.
     var remedy: String {
         let declaration = "\(standIn.declaration)\(standIn.isPure ? " pure" : "")".quoted
         return switch cause {
+        case .unknown where newerFeature != nil:
+            "If the app has a newer SQLite, declare a stand-in in \(CodeRules.fileName): \(declaration)."
         case .unknown:
             "If the app adds it, declare a stand-in in \(CodeRules.fileName): \(declaration). Otherwise, correct the name."
         case .otherCount: "Add the line \(declaration), or correct the call."
