@@ -48,6 +48,28 @@ struct SalvageMergeTests {
         try queue.close()
     }
 
+    @Test("come back with the root of their tree, which is its own parent", arguments: ["", "WITHOUT ROWID"])
+    func ownParent(kind: String) throws {
+        let folder = try TemporaryFolder()
+        let file = DatabaseFile(path: folder.path("tree.sqlite"))
+        let schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE part(id TEXT PRIMARY KEY, parent TEXT NOT NULL REFERENCES part(id)) \(kind);
+                """)
+        var queue = try file.openQueue()
+        try schema.migrate(queue)
+        try queue.execute("INSERT INTO part VALUES ('root', 'root'), ('b', 'root'), ('a', 'b')")
+        try queue.close()
+        let pages = DatabasePages(path: folder.path("tree.sqlite"))
+        try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let setAside = try #require(try file.salvage(into: schema).setAside)
+        queue = try file.openQueue()
+        try queue.execute("DELETE FROM part")
+        #expect(try file.salvage(from: setAside, into: schema, of: queue).saved == 3)
+        #expect(try queue.strings("SELECT id FROM part ORDER BY id") == ["a", "b", "root"])
+        try queue.close()
+    }
+
     @Test("are added also if SQLite can read the file by now")
     func readableByNow() throws {
         let intact = try Data(contentsOf: URL(fileURLWithPath: notes.path))
