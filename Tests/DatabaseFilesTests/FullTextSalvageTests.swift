@@ -106,6 +106,25 @@ struct FullTextSalvageTests {
         #expect(report.tables.map(\.name) == ["note", "place"])
     }
 
+    @Test(
+        "are no rivals for the rows of a table where the schema is lost: they never hold a text",
+        arguments: ["fts5(title, content='note', content_rowid='id')", "rtree(id, x1, x2)"])
+    func rivals(module: String) throws {
+        let schema = try make(
+            "CREATE VIRTUAL TABLE other USING \(module);",
+            """
+            WITH RECURSIVE new(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM new WHERE id < 500)
+            INSERT INTO note SELECT id, 'red rose ' || id FROM new;
+            \(module.hasPrefix("fts5") ? "INSERT INTO other(other) VALUES ('rebuild')" : "INSERT INTO other SELECT id, id, id FROM note")
+            """)
+        try DatabasePages(path: path).erase(1)
+        let report = try DatabaseFile(path: path).salvage(into: schema)
+        #expect(report.tables.first { $0.name == "note" }?.saved == 500)
+        let queue = try DatabaseQueue(path: path)
+        #expect(try queue.integers("SELECT count(*) FROM note WHERE title = 'red rose ' || id") == [500])
+        try queue.close()
+    }
+
     @Test("get no deleted rows of another table with as many columns")
     func deletedRows() throws {
         let schema = try make(

@@ -14,6 +14,8 @@ struct TableLayout {
         /// True if the column is declared for blobs, and not merely without a type.
         var isForBlobs = false
         var hasDefault = false
+        /// The kind of all values, blobs or integers, if only SQLite itself writes them.
+        var ownValue: Affinity?
     }
 
     let name: SQLName
@@ -65,7 +67,8 @@ struct TableLayout {
                 isRequired: row["notnull"] as Bool || isKey && isWithoutRowid, isRowid: isKey && hasAlias,
                 isGenerated: row["hidden"] as Int == 3,
                 isForBlobs: type.uppercased().contains("BLOB"),
-                hasDefault: row["dflt_value"] as String? != nil)
+                hasDefault: row["dflt_value"] as String? != nil,
+                ownValue: isShadow ? Self.ownValue(row["name"], in: name) : nil)
         }
         let places = rows.indices.sorted { first, second in
             // withoutrowid.html: the key comes first.
@@ -111,6 +114,16 @@ struct TableLayout {
             default: [:]
             }
         return types[column] ?? declared
+    }
+
+    /// What a full-text table or an R-tree alone writes into a column of its own tables; nil if a value of the app may be there.
+    private static func ownValue(_ column: SQLName, in shadow: SQLName) -> Affinity? {
+        let columns: [(table: String, column: String, value: Affinity)] = [
+            ("_data", "block", .blob), ("_segments", "block", .blob), ("_docsize", "sz", .blob),
+            ("_docsize", "size", .blob), ("_stat", "value", .blob), ("_node", "data", .blob),
+            ("_parent", "parentnode", .integer), ("_rowid", "nodeno", .integer),
+        ]
+        return columns.first { shadow.folded.hasSuffix($0.table) && column.folded == $0.column }?.value
     }
 
     /// Creates the layout of what no columns are added to.
@@ -182,7 +195,9 @@ struct TableLayout {
                 guard value == .null else { return false }
             } else if value == .null {
                 if columns[index].isRequired { return false }
-            } else if strictness == .typical, columns[index].isForBlobs {
+            } else if columns[index].ownValue == .integer {
+                guard case .integer = value else { return false }
+            } else if columns[index].ownValue != nil || strictness == .typical && columns[index].isForBlobs {
                 guard case .blob = value else { return false }
             } else if !columns[index].affinity.allows(value, strictness) {
                 return false
