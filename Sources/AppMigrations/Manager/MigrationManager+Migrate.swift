@@ -110,6 +110,12 @@ extension MigrationManager {
                 case .end(let end): return try end.get()
                 case .question(let question):
                     do {
+                        // The actor may have been busy until long after the launch was told to stop.
+                        if case .closure(_, let context) = question.call, context.progress.isCancelled,
+                            !context.checkpoints.step.isDeferred
+                        {
+                            throw CancellationError()
+                        }
                         question.answer(
                             .success(try await answer(question.call, condition, isolation: isolation)))
                     } catch {

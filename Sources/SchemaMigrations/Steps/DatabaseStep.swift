@@ -1,4 +1,5 @@
 package import AppMigrations
+import Foundation
 import GRDB
 import MigrationDiagnostics
 
@@ -38,6 +39,8 @@ struct DatabaseStep: TransactionWork {
         var settings: ConnectionSettings?
         defer { settings?.giveBack(db) }
         try db.withWriteTransaction(waitingUpTo: .defaultBusyTimeout) {
+            // It may have waited until long after the run was told to stop.
+            if context.progress.isCancelled { throw CancellationError() }
             guard try !settlement.isRecorded(in: place.state(of: settlement.manager, db)) else {
                 return  // Another process has done it.
             }

@@ -37,6 +37,20 @@ struct CancellationTests {
         #expect(log.lines == ["1.1", "1.2", "2.0"])
     }
 
+    @Test("cancelling the task keeps a closure from beginning that its actor has not come to")
+    func beforeClosure() async throws {
+        try launch("1.0", store: store)
+        let manager = try MigrationManager(
+            name: "Library", currentVersion: "2.0", adopting: .newApp, store: store,
+            options: MigrationOptions(onEvent: { event in
+                if case .willRun = event.kind { withUnsafeCurrentTask { $0?.cancel() } }
+            }))
+        manager.register(["2.0"], log: log)
+        let task = Task { try await manager.migrate() }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(log.lines == [])
+    }
+
     @Test("a synchronous launch in a cancelled task runs, unless a step of its own stops")
     func synchronousInCancelledTask() async throws {
         let manager = try manager()

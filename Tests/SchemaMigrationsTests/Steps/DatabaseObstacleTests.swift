@@ -69,6 +69,37 @@ struct DatabaseObstacleTests {
         return try result.get()
     }
 
+    @Test("of a writer keeps a step waiting, which does not begin once its launch is cancelled", arguments: [true, false])
+    func cancelledMeanwhile(isInDatabase: Bool) throws {
+        try app.manager("1.0", store: .database(database)).migrate()
+        func manager() throws -> MigrationManager {
+            let manager = try app.manager("2.0", store: .database(database))
+            if isInDatabase {
+                manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("ran") }
+            } else {
+                manager.whenMigratingToVersion("2.0") { [log = app.log] in log.add("ran") }
+            }
+            return manager
+        }
+        let (waiting, other) = (try manager(), try app.open())
+        let progress = waiting.progress
+        let hasBegun = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? other.writeWithoutTransaction { db in
+                try db.beginTransaction(.immediate)
+                hasBegun.signal()
+                Thread.sleep(forTimeInterval: 0.2)
+                progress.cancel()
+                try db.rollback()
+            }
+        }
+        hasBegun.wait()
+        #expect(throws: CancellationError.self) { try waiting.migrate() }
+        #expect(app.log.lines == [])
+        try manager().migrate()
+        #expect(app.log.lines == ["ran"])
+    }
+
     private func manager() throws -> MigrationManager {
         let manager = try app.manager("2.0")
         manager.whenMigratingToVersion("1.0", migrate: try app.schema(), in: database)
