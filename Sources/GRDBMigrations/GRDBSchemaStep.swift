@@ -187,11 +187,7 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         guard let culprit = pending.first(where: { !applied.contains($0) }) else { return error }
         var failure = MigrationError(
             .stepFailed, "migration `\(culprit)` failed: \(error.quotation)",
-            remedy: (error as? DatabaseError)?.isAboutEndedTransaction == true
-                ? """
-                The migration ended the transaction that it ran in, and what it did before that may be committed without its \
-                record. Leave the transaction open.
-                """ : MigrationError.fixMigration,
+            remedy: (error as? DatabaseError)?.remedyOfMigration ?? MigrationError.fixMigration,
             underlyingError: error)
         failure.sqliteCode = (error as? DatabaseError)?.extendedResultCode.rawValue
         failure.migration = culprit
@@ -246,5 +242,24 @@ struct GRDBSchemaStep: DatabaseSchemaStep {
         let all = migrator.migrations
         guard let target, let index = all.firstIndex(of: target) else { return all[...] }
         return all[...index]
+    }
+}
+
+extension DatabaseError {
+    /// The remedy for a failure that the migration may not be to blame for, or that it has not undone; nil for any other.
+    fileprivate var remedyOfMigration: String? {
+        if isAboutEndedTransaction {
+            return """
+                The migration ended the transaction that it ran in, and what it did before that may be committed without its \
+                record. Leave the transaction open.
+                """
+        }
+        if message?.hasPrefix("FOREIGN KEY constraint violation") == true {
+            return """
+                It was rolled back. GRDB checks the whole database after a migration, so the row may be older than it: delete \
+                such rows in a step before, or register the migration with `foreignKeyChecks: .immediate`.
+                """
+        }
+        return nil
     }
 }

@@ -95,11 +95,9 @@ final class StepRun {
             run.journal.stop(pending)
             return .notStarted(error)
         }
-        // The place may have been busy until long after the launch was told to stop; its lock may be gone by now.
+        // The place may have been busy until long after the launch was told to stop, and its lock may be gone by now.
         if !step.isDeferred, let reason = run.input.reasonToStop {
             run.journal.stop(pending)
-            // If this cannot be written, the next launch finds a start, and no death.
-            try? run.journal.save(only: pending.place)
             return .refused(reason)
         }
         announce { .willRun($0) }
