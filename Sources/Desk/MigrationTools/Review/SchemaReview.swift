@@ -51,7 +51,7 @@ struct SchemaReview {
     private static let types = [
         "INTEGER", "INT", "BIGINT", "TEXT", "VARCHAR", "REAL", "DOUBLE", "FLOAT", "BLOB", "NUMERIC",
         "BOOLEAN", "BOOL", "DATETIME", "DATE", "TIMESTAMP", "DECIMAL", "ANY", "CHAR", "CLOB", "TIME", "UUID",
-        "JSON",
+        "JSON", "JSONB", "NCHAR", "NVARCHAR", "NCLOB", "NTEXT",
     ]
 
     // MARK: Indexes
