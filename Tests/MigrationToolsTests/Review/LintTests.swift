@@ -147,6 +147,27 @@ struct LintTests {
             ])
     }
 
+    @Test("takes the types of other databases for what they are", arguments: ["JSONB", "NVARCHAR(20)", "NCHAR(2)", "NTEXT"])
+    func otherTypes(type: String) throws {
+        let review = try ReviewedMigrations(["1_a.sql": "CREATE TABLE t(a \(type));"]).review
+        #expect(review.findings.filter { $0.rule == .misspeltType }.map(\.reason) == [])
+    }
+
+    @Test("says that nobody knows what is lost, where no generated rows meet a constraint")
+    func unjudged() throws {
+        let files = [
+            "1_a.sql": "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT, kind TEXT NOT NULL);",
+            "2_b.sql": """
+            CREATE TABLE t_new(id INTEGER PRIMARY KEY, a TEXT, kind TEXT NOT NULL UNIQUE);
+            INSERT INTO t_new(id, a, kind) SELECT id, b, 'main' FROM t;
+            DROP TABLE t;
+            ALTER TABLE t_new RENAME TO t;
+            """,
+        ]
+        let review = try ReviewedMigrations(files).review
+        #expect(Set(review.findings.map(\.rule.name)).isSuperset(of: ["new-unique", "untried"]))
+    }
+
     @Test(
         "takes severities from a file beside the migrations, whatever its line ends",
         arguments: ["\n", "\r\n"])

@@ -187,7 +187,8 @@ package struct FolderReview: Sendable {
             let file = outline.script.fileName
             findings +=
                 StatementReview(
-                    outline, parents: parents, schema: run?.schemas[file], judged: run?.judged[file]
+                    outline, parents: parents, schema: run?.schemas[file], after: run?.schemasAfter[file],
+                    judged: run?.judged[file]
                 ).findings
         }
     }

@@ -13,6 +13,8 @@ struct MigrationRun {
     private var looks: [Look] = []
     /// The schema before each file that ran.
     private(set) var schemas: [String: ReviewedSchema] = [:]
+    /// The schema after each file that ran, by its name.
+    private(set) var schemasAfter: [String: ReviewedSchema] = [:]
     /// The tables of which rows have told what each file loses.
     private(set) var judged: [String: Set<SQLName>] = [:]
     /// The files of the migrations that failed.
@@ -69,6 +71,7 @@ struct MigrationRun {
             }
             let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append(Look(version, outline, after))
+            schemasAfter[outline.script.fileName] = after
             judged[outline.script.fileName] = losses?.tables
             let merged = merged(rows, outline, besides: losses?.losses ?? [])
             let old = synchronized.names
@@ -262,8 +265,11 @@ struct MigrationRun {
         } catch let stop as StepLimit.Reached {
             return (facts, nil, problems + refused + [stopped(outline, at: stop.line)], false)
         } catch {
-            if problems.isEmpty, refused.isEmpty, failure != .orphans, !outline.rebuildsParent(error) {
-                problems.append(untried(error, outline) ?? didNotRun(error, outline))
+            if failure != .orphans, !outline.rebuildsParent(error) {
+                let isExplained = !problems.isEmpty || !refused.isEmpty
+                // A constraint that no generated rows meet hides what the file loses of an app's.
+                problems.append(
+                    untried(error, outline) ?? (isExplained ? unjudged(outline) : didNotRun(error, outline)))
             }
             return (facts, nil, problems + refused, false)
         }
@@ -298,6 +304,12 @@ struct MigrationRun {
             """
             It did not run over generated rows: \(failure?.diagnostic.problem ?? "\(error)"). \(ReviewRule.didNotRun.remedy)
             """)
+    }
+
+    private func unjudged(_ outline: ScriptOutline) -> ReviewFinding {
+        finding(
+            .untried, outline, outline.firstLoss?.line,
+            "It fails over every kind of generated rows, so nobody knows what it loses. \(ReviewRule.stepLimit.remedy)")
     }
 
     /// Returns a finding if a file changes the rows of a table of which none could be generated, and no word says what is lost.

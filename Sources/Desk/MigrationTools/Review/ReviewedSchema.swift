@@ -79,6 +79,11 @@ struct ReviewedSchema {
         tables.values.filter { objects[$0.name] != before.objects[$0.name] }.sorted { $0.name < $1.name }
     }
 
+    /// Returns whether a foreign key refers to a table, which may be missing.
+    func refers(to name: SQLName) -> Bool {
+        tables.values.contains { table in table.references.contains { $0.parent == name } }
+    }
+
     /// Returns whether a table exists, which may be virtual.
     func hasTable(_ name: SQLName) -> Bool {
         objects[name]?.contains { $0.type == "table" && $0.name == name } == true

@@ -11,17 +11,20 @@ struct StatementReview {
     private let parents: Set<SQLName>
     /// The schema before the file; nil if it is not known.
     private let schema: ReviewedSchema?
+    /// The schema after the file; nil if it is not known.
+    private let after: ReviewedSchema?
     /// The tables whose rows have told what the file loses; nil if it did not run over rows.
     private let judged: Set<SQLName>?
     private(set) var findings: [ReviewFinding] = []
 
     init(
         _ outline: ScriptOutline, parents: Set<SQLName>, schema: ReviewedSchema? = nil,
-        judged: Set<SQLName>? = nil
+        after: ReviewedSchema? = nil, judged: Set<SQLName>? = nil
     ) {
         self.outline = outline
         self.parents = parents
         self.schema = schema
+        self.after = after
         self.judged = judged
         for index in outline.statements.indices { review(index) }
     }
@@ -179,7 +182,8 @@ struct StatementReview {
             }
         case .oldStoodAside(let name):
             let rename = outline.statements.firstIndex { $0.rename?.from == name }
-            if isReferredTo(name, before: rename ?? index) {
+            // None has followed it with PRAGMA legacy_alter_table, or if the tables that refer to it were rebuilt as well.
+            if isReferredTo(name, before: rename ?? index), after?.refers(to: table) != false {
                 report(
                     .rebuildForeignKeys, statement,
                     """

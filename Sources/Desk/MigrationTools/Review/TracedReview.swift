@@ -76,7 +76,8 @@ package struct TracedReview {
         }
         return outlines.flatMap { title, outline in
             StatementReview(
-                outline, parents: parents, schema: run.schemas[title.title], judged: run.judged[title.title]
+                outline, parents: parents, schema: run.schemas[title.title],
+                after: run.schemasAfter[title.title], judged: run.judged[title.title]
             ).findings + SQLiteFeature.findings(in: outline, oldest: nil)
         }
     }
