@@ -190,6 +190,22 @@ struct OtherCommandsTests {
                 """)
     }
 
+    @Test("rollback that fails halfway says what is undone")
+    func halfRollback() async throws {
+        let tool = try Tool([
+            "1_a.sql": "CREATE TABLE a(x);", "1_a.down.sql": "DROP TABLE a;",
+            "2_b.sql": "CREATE TABLE b(x);", "2_b.down.sql": "DROP TABLE c;",
+            "3_d.sql": "CREATE TABLE d(x);", "3_d.down.sql": "DROP TABLE d;",
+            "4_e.sql": "CREATE TABLE e(x);", "4_e.down.sql": "DROP TABLE e;",
+        ])
+        _ = try await tool("migrate --database app.sqlite")
+        let failed = try await tool("rollback --database app.sqlite --to 0")
+        #expect(failed.status == 1)
+        #expect(
+            failed.errors.contains("It was not undone, but 4 and 3 were. Fix it, and roll back again."),
+            "\(failed.errors)")
+    }
+
     @Test("adopt takes back no adoption of a database that the migrations made")
     func undoWithoutAdoption() async throws {
         let tool = try Tool([

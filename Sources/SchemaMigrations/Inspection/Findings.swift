@@ -72,7 +72,7 @@ struct Findings {
     /// The problems of the suspects, a sentence each.
     var descriptions: [String] {
         let orphans = orphans.filter { $0.key.concerns(suspects) }
-            .map { Finding.orphans($0.key, count: $0.count) }
+            .map { Finding.orphans($0.key, count: $0.count, hasParent: tables.contains($0.key.parent)) }
         let broken = uncheckedKeys.filter { $0.concerns(suspects) }.map(\.brokenKey)
         return (orphans + broken + objects.map(Finding.brokenObject))
             .map { "\($0.description)." + ($0.hint.map { " \($0)" } ?? "") }.inOrder()
@@ -84,7 +84,7 @@ struct Findings {
     /// that very one was broken before. Of several migrations, one may have dropped a table that another has created.
     func firstNew(since before: Findings, byMany areMany: Bool, _ db: Database) throws -> Finding? {
         let orphans = try missing.newRows(since: before.missing, db).map {
-            Finding.orphans($0.key, count: $0.count)
+            Finding.orphans($0.key, count: $0.count, hasParent: tables.contains($0.key.parent))
         }
         if let first = orphans.min(by: { $0.description < $1.description }) { return first }
 
@@ -149,7 +149,7 @@ extension Database {
 /// One way in which a database is broken.
 indirect enum Finding {
     /// Rows that refer to rows that do not exist.
-    case orphans(ForeignKey, count: Int)
+    case orphans(ForeignKey, count: Int, hasParent: Bool)
     /// A foreign key that SQLite cannot check.
     case brokenKey(child: SQLName, reason: String)
     /// A foreign key that refers to a table that no longer exists.
@@ -160,11 +160,11 @@ indirect enum Finding {
     /// A clause that completes "leaves …".
     var description: String {
         switch self {
-        case .orphans(let key, let count):
+        case .orphans(let key, let count, let hasParent):
             """
             \(count) \(count == 1 ? "row" : "rows") of table \(key.child) whose \
             \(key.columns.map(\.text).joined(separator: ", ")) \(count == 1 ? "refers" : "refer") to no row of \
-            \(key.parent)
+            \(key.parent)\(hasParent ? "" : ", which no longer exists")
             """
         case .brokenKey(let child, let reason): "a foreign key of table \(child) broken: \(reason)"
         case .cutKey(let child, let parent):
@@ -182,6 +182,11 @@ indirect enum Finding {
     /// The remedy: how to change the migration.
     var remedy: String {
         switch self {
+        case .orphans(let key, _, false):
+            """
+            The rows may be right: rebuild \(key.child), so that it refers to the table that has taken the place of \
+            \(key.parent), or to none.
+            """
         case .orphans: "Keep the rows that others refer to, or delete the rows that refer to them."
         case .brokenKey: "Make the foreign key refer to columns that are unique together."
         case .cutKey(let child, let parent):

@@ -147,7 +147,9 @@ struct LintTests {
             ])
     }
 
-    @Test("takes the types of other databases for what they are", arguments: ["JSONB", "NVARCHAR(20)", "NCHAR(2)", "NTEXT"])
+    @Test(
+        "takes the types of other databases for what they are",
+        arguments: ["JSONB", "NVARCHAR(20)", "NCHAR(2)", "NTEXT"])
     func otherTypes(type: String) throws {
         let review = try ReviewedMigrations(["1_a.sql": "CREATE TABLE t(a \(type));"]).review
         #expect(review.findings.filter { $0.rule == .misspeltType }.map(\.reason) == [])

@@ -69,7 +69,9 @@ struct DatabaseObstacleTests {
         return try result.get()
     }
 
-    @Test("of a writer keeps a step waiting, which does not begin once its launch is cancelled", arguments: [true, false])
+    @Test(
+        "of a writer keeps a step waiting, which does not begin once its launch is cancelled",
+        arguments: [true, false])
     func cancelledMeanwhile(isInDatabase: Bool) throws {
         try app.manager("1.0", store: .database(database)).migrate()
         func manager() throws -> MigrationManager {

@@ -309,7 +309,8 @@ struct MigrationRun {
     private func unjudged(_ outline: ScriptOutline) -> ReviewFinding {
         finding(
             .untried, outline, outline.firstLoss?.line,
-            "It fails over every kind of generated rows, so nobody knows what it loses. \(ReviewRule.stepLimit.remedy)")
+            "It fails over every kind of generated rows, so nobody knows what it loses. \(ReviewRule.stepLimit.remedy)"
+        )
     }
 
     /// Returns a finding if a file changes the rows of a table of which none could be generated, and no word says what is lost.
@@ -479,9 +480,11 @@ struct MigrationRun {
                 if case .oldStoodAside = $0.order { true } else { false }
             }
             guard !stoodAside else { return nil }
-            let reason = "Over generated rows, it \(error.diagnostic.problem)."
+            let problem = error.diagnostic.problem
+            let remedy = problem.hasSuffix("no longer exists") ? error.remedy : ReviewRule.orphans.remedy
             return finding(
-                .orphans, outline, outline.firstLoss?.line, "\(reason) \(ReviewRule.orphans.remedy)")
+                .orphans, outline, outline.firstLoss?.line,
+                "Over generated rows, it \(problem). \(remedy)")
         }
         if error.message.contains("annot add a ") {
             return finding(

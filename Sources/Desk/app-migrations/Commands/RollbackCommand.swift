@@ -1,3 +1,4 @@
+import AppMigrations
 import ArgumentParser
 import SchemaMigrations
 import TextOutput
@@ -25,7 +26,15 @@ struct RollbackCommand: ParsableCommand {
     func run() throws {
         let migrator = try folder.migrator()
         let versions = try database.writing { queue in
-            try folder.suggestingUndo(in: queue) { try migrator.rollback(queue, to: to) }
+            do {
+                return try folder.suggestingUndo(in: queue) { try migrator.rollback(queue, to: to) }
+            } catch var error as MigrationError where !error.committed.isEmpty {
+                let undone = error.committed.map { "\($0)" }
+                error.remedy = """
+                    It was not undone, but \(undone.asList) \(undone.count == 1 ? "was" : "were"). Fix it, and roll back again.
+                    """
+                throw error
+            }
         }
         guard !versions.isEmpty else {
             print("Nothing is above version \(to).")

@@ -87,7 +87,8 @@ struct CheckReport: Encodable {
             let severity =
                 finding.severity == "error" ? style.bad("error:") : style.notable("\(finding.severity):")
             let remedy = isTerminal ? finding.remedy : nil
-            let reason = remedy == nil ? finding.reason : finding.problem
+            // A value that is quoted may have several lines.
+            let reason = (remedy == nil ? finding.reason : finding.problem).replacing("\n", with: "\\n")
             Swift.print("\(path):\(finding.line): \(severity) \(reason) \(style.faint("[\(finding.rule)]"))")
             if let remedy { Swift.print("    \(remedy)") }
         }
