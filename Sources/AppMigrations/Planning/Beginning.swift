@@ -48,6 +48,8 @@ enum Beginning: Equatable {
 
     enum Reason: Equatable {
         case answered
+        /// The answer says "this version or a later one".
+        case bound
         case seen
         /// A new database begins where the store stands.
         case newDatabase
@@ -236,7 +238,7 @@ struct Beginnings {
         }
         let launched = older(seen.map { $0.filter { !$0.isAdopted } }) ?? version
         guard answer.isBound, let launched, launched > answered, !isAnswered else {
-            return .at(answered, .answered)
+            return .at(answered, answer.isBound ? .bound : .answered)
         }
         return .at(launched, .seen)
     }
@@ -351,7 +353,7 @@ extension MigrationStep {
     /// Returns true if the step must run though it is not above the version at which the manager begins.
     fileprivate func isOwed(where reason: Beginning.Reason) -> Bool {
         switch reason {
-        case .answered, .lostNew: false
+        case .answered, .bound, .lostNew: false
         case .seen, .newDatabase: onFreshInstall == .run
         case .newInstall: onFreshInstall != .skip
         // It may have been waiting. What runs at least once may run again.

@@ -36,9 +36,7 @@ extension LaunchPlan {
             }
             let found = try beginning()
             places.append(
-                try PlacePlan(
-                    request, steps[index], state, found, store: store, isMadeAnew: isMadeAnew,
-                    isBound: answer?.isBound == true))
+                try PlacePlan(request, steps[index], state, found, store: store, isMadeAnew: isMadeAnew))
         }
         self.init(request, places, deadlines: deadlines)
     }

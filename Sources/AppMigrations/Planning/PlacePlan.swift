@@ -22,18 +22,16 @@ extension LaunchPlan {
         ///   - beginning: where the manager begins; nil if it has a record.
         ///   - store: the part of the manager's store, for a place that is another one.
         ///   - isMadeAnew: whether another database has taken the place of one in which the manager has worked.
-        ///   - isBound: whether an answer of the app's says "this version or a later one".
         init(
             _ request: LaunchRequest, _ steps: PlaceSteps, _ state: PlaceState, _ beginning: Beginning?,
-            store: PlacePlan?, isMadeAnew: Bool = false, isBound: Bool = false
+            store: PlacePlan?, isMadeAnew: Bool = false
         ) throws {
             self.steps = steps
             self.state = state
             let isAtBound =
                 switch beginning {
-                case .at(_, .answered): isBound
-                // Of a ledger alone, or of tables that are older than it.
-                case .at(.zero, .seen): true
+                // The latter of a ledger alone, or of tables that are older than it.
+                case .at(_, .bound), .at(.zero, .seen): true
                 default: false
                 }
             func isNewHere() -> Bool {
@@ -78,7 +76,7 @@ extension LaunchPlan {
             self.reopened = reopened
             formers = self.record.map { state.formersToEnd(request, from: $0.start) } ?? []
             switch beginning {
-            case .at(let version, .answered), .at(let version, .lost),
+            case .at(let version, .answered), .at(let version, .bound), .at(let version, .lost),
                 .at(let version, .lostNew):
                 // The version of a pre-release has the steps of its release, and is no later one.
                 let isSame = version.release == request.current.release

@@ -108,13 +108,13 @@ struct BeginningTests {
 
     @Test("a bound gives way to the earliest version launched, unless an answer was noted")
     func bound() {
-        #expect(store("2.1", place(), answer: "1.0", isBound: true) == .at("1.0", .answered))
+        #expect(store("2.1", place(), answer: "1.0", isBound: true) == .at("1.0", .bound))
         #expect(store("2.1", place("2.0", "2.1"), answer: "1.0", isBound: true) == .at("2.0", .seen))
         #expect(
-            store("2.1", place("1.0 answered", "2.0"), answer: "1.0", isBound: true) == .at("1.0", .answered))
-        #expect(store("2.1", place("0.9", "2.1"), answer: "1.0", isBound: true) == .at("1.0", .answered))
+            store("2.1", place("1.0 answered", "2.0"), answer: "1.0", isBound: true) == .at("1.0", .bound))
+        #expect(store("2.1", place("0.9", "2.1"), answer: "1.0", isBound: true) == .at("1.0", .bound))
         #expect(
-            store("2.1", place("2.1 (7)"), answer: "1.0", isBound: true) == .at("1.0", .answered),
+            store("2.1", place("2.1 (7)"), answer: "1.0", isBound: true) == .at("1.0", .bound),
             "another manager has just launched this build")
         #expect(store("2.1", place("2.1 (6)"), answer: "1.0", isBound: true) == .at("2.1", .seen))
     }
@@ -301,6 +301,7 @@ struct BeginningRecordTests {
         #expect(owed(.seen) == ["1.0"])
         #expect(owed(.newDatabase) == ["1.0"])
         #expect(owed(.answered) == [])
+        #expect(owed(.bound) == [])
         #expect(owed(.lost) == ["1.2"], "it may have been waiting")
     }
 

@@ -129,7 +129,7 @@ struct LaunchPlanTests {
     func moved() throws {
         func settled(
             as state: WorkState = .done, isMadeAnew: Bool = false, highest: AppVersion? = nil,
-            isBound: Bool = false, seen: AppVersion? = nil
+            by reason: Beginning.Reason = .answered, seen: AppVersion? = nil
         ) throws -> Bool? {
             var record = record(completed: "2.0")
             record.settle(WorkID("1.5"), as: state)
@@ -142,17 +142,17 @@ struct LaunchPlanTests {
                 let seen = seen.map { ["app": [SeenVersion(version: $0, first: .distantPast)]] } ?? [:]
                 let state = PlaceState(record: record, seen: seen, evidence: .unmanaged)
                 return try LaunchPlan.PlacePlan(
-                    request(), due, state, beginning, store: store, isMadeAnew: isMadeAnew, isBound: isBound)
+                    request(), due, state, beginning, store: store, isMadeAnew: isMadeAnew)
             }
             let store = try plan(record, nil, nil)
             due.add(step("1.5"))
-            return try plan(nil, .at("1.0", .answered), store).record?.hasSettled(WorkID("1.5"))
+            return try plan(nil, .at("1.0", reason), store).record?.hasSettled(WorkID("1.5"))
         }
         #expect(try settled() == true)
         #expect(try settled(as: .skipped) == true)
         #expect(try settled(as: .notNeeded) == false, "the app says exactly how old the data is")
-        #expect(try settled(as: .notNeeded, isBound: true) == true, "the install has always had the new form")
-        #expect(try settled(as: .notNeeded, isBound: true, seen: "0.5") == false, "an older version was here")
+        #expect(try settled(as: .notNeeded, by: .bound) == true, "the install has always had the new form")
+        #expect(try settled(as: .notNeeded, by: .bound, seen: "0.5") == false, "an older version was here")
         #expect(try settled(isMadeAnew: true) == false)
         #expect(try settled(highest: "9.0") == false)
     }
