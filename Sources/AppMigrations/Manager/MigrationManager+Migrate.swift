@@ -108,18 +108,17 @@ extension MigrationManager {
                 // Naming the actor here makes the closure run on it (SE-0420); without it, it would run anywhere.
                 switch await crossing.next(isolation: isolation) {
                 case .end(let end): return try end.get()
-                case .question(let question):
+                case .question(let call, let reply):
                     do {
                         // The actor may have been busy until long after the launch was told to stop.
-                        if case .closure(_, let context) = question.call, context.progress.isCancelled,
+                        if case .closure(_, let context) = call, context.progress.isCancelled,
                             !context.checkpoints.step.isDeferred
                         {
                             throw CancellationError()
                         }
-                        question.answer(
-                            .success(try await answer(question.call, condition, isolation: isolation)))
+                        reply(.success(try await answer(call, condition, isolation: isolation)))
                     } catch {
-                        question.answer(.failure(error))
+                        reply(.failure(error))
                     }
                 }
             }

@@ -4,13 +4,8 @@ import Foundation
 ///
 /// A cancelled task ends neither. A run that asks waits for the answer, so that only one of the two works at any time.
 final class Crossing<Value: Sendable>: Sendable {
-    struct Question: Sendable {
-        let call: AppCall
-        let answer: @Sendable (Result<AppCall.Answer, any Error>) -> Void
-    }
-
     indirect enum Message: Sendable {
-        case question(Question)
+        case question(AppCall, answer: @Sendable (Result<AppCall.Answer, any Error>) -> Void)
         case end(Result<Value, any Error>)
     }
 
@@ -45,11 +40,10 @@ final class Crossing<Value: Sendable>: Sendable {
         let wasAnswered = DispatchSemaphore(value: 0)
         let answer = Locked<Result<AppCall.Answer, any Error>>(.success(.done))
         send(
-            .question(
-                Question(call: call) { found in
-                    answer.withLock { $0 = found }
-                    wasAnswered.signal()
-                }))
+            .question(call) { found in
+                answer.withLock { $0 = found }
+                wasAnswered.signal()
+            })
         wasAnswered.wait()
         return try answer.withLock { $0 }.get()
     }
