@@ -30,8 +30,6 @@ final class Interruption: Sendable {
         }
     }
 
-    var isStopped: Bool { state.withLock { $0.reason != nil } }
-
     /// Makes a step stop with the run.
     ///
     /// Cancels the step's progress, not that of the manager, which could never be used again.

@@ -55,9 +55,7 @@ class Run {
     /// Returns true if no further batch may begin.
     ///
     /// Any thread: a step's checkpoints ask, too.
-    var isOver: @Sendable () -> Bool {
-        { [input] in input.interruption.isStopped || input.progress.isCancelled }
-    }
+    var isOver: @Sendable () -> Bool { { [input] in input.reasonToStop != nil } }
 
     /// Lets the app work between two batches.
     ///
@@ -65,8 +63,8 @@ class Run {
     /// - Returns: false if no further batch may begin.
     /// - Throws: the reason to stop.
     func pause(after batch: Duration) throws -> Bool {
-        if let reason = input.reasonToStop { throw reason }
-        return !isOver()
+        try input.checkStopped()
+        return true
     }
 
     func makeProgress(for pending: LaunchPlan.PendingStep) -> Progress {
