@@ -36,6 +36,14 @@ final class RunInput: Sendable {
     /// Throws if the run has to end early.
     func checkStopped() throws { if let reasonToStop { throw reasonToStop } }
 
+    /// Returns the error with which the run ends, if it ends because of what something has thrown; nil for a failure.
+    ///
+    /// The type of an error says nothing by itself: the task or the work must have been cancelled.
+    func reason(for error: any Error, isCancelled: Bool = false) -> (any Error)? {
+        if let reasonToStop { return reasonToStop }
+        return (isCancelled || Task.isCancelled) && error is CancellationError ? error : nil
+    }
+
     /// Reads every place.
     func readStates() throws -> [PlaceState] {
         try registration.readStates(following: formers).map { try $0.get() }
@@ -57,9 +65,7 @@ final class RunInput: Sendable {
         do {
             return try found(states, &answer, caller, before: next, orNote: note)
         } catch {
-            let isCancelled =
-                Task.isCancelled && (error as? MigrationError)?.underlyingError is CancellationError
-            throw reasonToStop ?? (isCancelled ? CancellationError() : error)
+            throw reason(for: (error as? MigrationError)?.underlyingError ?? error) ?? error
         }
     }
 

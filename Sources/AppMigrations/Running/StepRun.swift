@@ -106,10 +106,12 @@ final class StepRun {
             run.journal.end(pending, settlement)
             return .done
         } catch {
+            let isCancelled = run.isOver() || context?.progress.isCancelled == true
             return .failed(
                 WorkFailure(
                     error, of: step, work: work, attempt: attempt, build: run.input.request.build,
-                    after: lastFailure, interruption: reason(for: error)))
+                    after: lastFailure,
+                    interruption: run.input.reason(for: error.cause, isCancelled: isCancelled)))
         }
     }
 
@@ -202,15 +204,6 @@ final class StepRun {
     }
 
     // MARK: Failures
-
-    /// Returns the reason for which the run ended the step; nil if it has failed by itself.
-    ///
-    /// A cancelled step is one that the run or its own progress has cancelled, whatever type its error has.
-    private func reason(for error: any Error) -> (any Error)? {
-        let isCancelled = Task.isCancelled || run.isOver() || context?.progress.isCancelled == true
-        return run.input.reasonToStop
-            ?? (isCancelled && error.cause is CancellationError ? CancellationError() : nil)
-    }
 
     /// The failure before, unless the step has got further since.
     private var lastFailure: String? {
