@@ -75,7 +75,7 @@ final class RunInput: Sendable {
     ) throws -> LaunchPlan {
         func asking(_ states: [PlaceState]) throws -> [PlaceState] {
             try registration.asking(
-                states, before: next.map { ($0.step, $0.place) }, { try caller.isNeeded($0) }, orNote: note)
+                states, before: next?.step, { try caller.isNeeded($0) }, orNote: note)
         }
         func plan(_ states: [PlaceState]) throws -> LaunchPlan {
             try LaunchPlan(

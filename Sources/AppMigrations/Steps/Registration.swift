@@ -118,29 +118,29 @@ struct Registration: Sendable {
     /// why, and what it reads is kept.
     ///
     /// - Parameters:
-    ///   - next: the step that comes next, and the index of its place.
+    ///   - next: the step that comes next.
     ///   - ask: asks the condition of a closure, by the closure's index.
     ///   - note: is called with the error of a condition that throws; if it returns, the condition holds.
     func asking(
-        _ states: [PlaceState], before next: (step: MigrationStep, place: Int)? = nil,
+        _ states: [PlaceState], before next: MigrationStep? = nil,
         _ ask: (Int) throws -> Bool, orNote note: (MigrationError) throws -> Void = { throw $0 }
     ) throws -> [PlaceState] {
         guard hasConditions else { return states }
         let finishing = next.map { unbegunFinishing(states, upTo: $0) } ?? []
         func isAsked(_ step: MigrationStep, at index: Int) -> Bool {
             if !step.isDeferred { return true }
-            if let next, next.place == index,
-                comesBack(states, index, before: deadlines[step.version], at: next.step.version)
+            if let next, next.place == step.place,
+                comesBack(states, index, before: deadlines[step.version], at: next.version)
             {
                 return true
             }
             return finishing.contains { last in
-                guard last.step.finishing.contains(step.version) else { return false }
+                guard last.finishing.contains(step.version) else { return false }
                 // A step of this version may have run in one database, and come back with another one.
-                return last.place == index
+                return last.place == step.place
                     || !due[index].isOver(
                         step, states[index],
-                        Set(zip(due, states).flatMap { $0.finished($1, from: last.step.version) }))
+                        Set(zip(due, states).flatMap { $0.finished($1, from: last.version) }))
             }
         }
         return try needing(states, in: due, where: isAsked) { step in
@@ -158,20 +158,15 @@ struct Registration: Sendable {
 
     /// Returns the steps that are finishing deferred ones, and that other work would come before, or that come next themselves; none
     /// once the next step has begun.
-    private func unbegunFinishing(
-        _ states: [PlaceState], upTo next: (step: MigrationStep, place: Int)
-    ) -> [(step: MigrationStep, place: Int)] {
-        guard isUnbegun(next.step, states[next.place], in: due[next.place]) else { return [] }
-        var found: [(step: MigrationStep, place: Int)] = []
-        for (index, place) in due.enumerated() {
-            for step in place.schemaSteps + place.closures where !step.finishing.isEmpty {
-                guard step.version <= next.step.version, isUnbegun(step, states[index], in: place) else {
-                    continue
-                }
-                found.append((step, index))
+    private func unbegunFinishing(_ states: [PlaceState], upTo next: MigrationStep) -> [MigrationStep] {
+        guard let index = due.firstIndex(where: { $0.id == next.place }),
+            isUnbegun(next, states[index], in: due[index])
+        else { return [] }
+        return zip(due, states).flatMap { place, state in
+            (place.schemaSteps + place.closures).filter {
+                !$0.finishing.isEmpty && $0.version <= next.version && isUnbegun($0, state, in: place)
             }
         }
-        return found
     }
 
     /// Returns true if a database is older than the store, and nothing has run there yet at or above a deadline: it has come back from
