@@ -1,17 +1,20 @@
 extension LaunchPlan {
     /// Determines where the manager begins in places without a record, and plans.
     ///
-    /// - Parameter answer: the app's answer about data without a record; nil until it has been asked.
+    /// - Parameters:
+    ///   - needed: the steps that are done and needed again.
+    ///   - answer: the app's answer about data without a record; nil until it has been asked.
     convenience init(
         _ request: LaunchRequest, _ states: [PlaceState], of steps: [PlaceSteps],
-        deadlines: [AppVersion: AppVersion], answer: inout AdoptionAnswer?,
+        again needed: [MigrationStep], deadlines: [AppVersion: AppVersion], answer: inout AdoptionAnswer?,
         asking ask: (LaunchRequest) throws -> AdoptionAnswer
     ) throws {
         var places: [PlacePlan] = []
         for (index, state) in states.enumerated() {
             let store = places.first
             guard state.record == nil else {
-                places.append(try PlacePlan(request, steps[index], state, nil, store: store))
+                places.append(
+                    try PlacePlan(request, steps[index], state, nil, again: needed, store: store))
                 continue
             }
             let isMadeAnew =
@@ -36,7 +39,9 @@ extension LaunchPlan {
             }
             let found = try beginning()
             places.append(
-                try PlacePlan(request, steps[index], state, found, store: store, isMadeAnew: isMadeAnew))
+                try PlacePlan(
+                    request, steps[index], state, found, again: needed, store: store,
+                    isMadeAnew: isMadeAnew))
         }
         self.init(request, places, deadlines: deadlines)
     }

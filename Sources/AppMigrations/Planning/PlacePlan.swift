@@ -20,11 +20,12 @@ extension LaunchPlan {
         ///
         /// - Parameters:
         ///   - beginning: where the manager begins; nil if it has a record.
+        ///   - needed: the steps that are done and needed again, here or elsewhere.
         ///   - store: the part of the manager's store, for a place that is another one.
         ///   - isMadeAnew: whether another database has taken the place of one in which the manager has worked.
         init(
             _ request: LaunchRequest, _ steps: PlaceSteps, _ state: PlaceState, _ beginning: Beginning?,
-            store: PlacePlan?, isMadeAnew: Bool = false
+            again needed: [MigrationStep] = [], store: PlacePlan?, isMadeAnew: Bool = false
         ) throws {
             self.steps = steps
             self.state = state
@@ -65,7 +66,7 @@ extension LaunchPlan {
                 if !carriedOver.isEmpty { change(.carriedOver(carriedOver)) }
                 change(.begun(launch, current: request.current, due: steps.closures))
                 if !launch.isDowngrade {
-                    reopened = state.needed.filter(begun.isDone)
+                    reopened = needed.filter { $0.place == steps.id && begun.isDone($0.id) }.map(\.id)
                     let owed = steps.owed(in: begun)
                     if !owed.isEmpty { change(.owed(owed)) }
                 }

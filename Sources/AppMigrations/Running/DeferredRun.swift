@@ -51,11 +51,12 @@ extension RunInput {
             }
         }
         var failures: [MigrationError] = []
+        let needed = try registration.neededDeferred(states, of: due, without: unreadable.map(\.steps)) {
+            failures.append($0)
+        }
         let plan = try LaunchPlan(
-            request,
-            registration.askingDeferred(states, of: due, without: unreadable.map(\.steps)) {
-                failures.append($0)
-            }, of: due, deadlines: registration.deadlines, answer: &answer, asking: caller.adoption)
+            request, states, of: due, again: needed, deadlines: registration.deadlines, answer: &answer,
+            asking: caller.adoption)
         guard plan.isReadyForDeferred else {
             // A newer app may have been in a database since.
             let newer = plan.places.map(\.launch).first(where: \.isDowngrade)?.previousVersion

@@ -62,32 +62,25 @@ final class RunInput: Sendable {
         before next: LaunchPlan.PendingStep? = nil,
         orNote note: (MigrationError) throws -> Void = { throw $0 }
     ) throws -> LaunchPlan {
+        func needed(_ states: [PlaceState]) throws -> [MigrationStep] {
+            try registration.needed(states, before: next?.step, caller.isNeeded, orNote: note)
+        }
+        func plan(again needed: [MigrationStep]) throws -> LaunchPlan {
+            try LaunchPlan(
+                request, states, of: registration.due, again: needed, deadlines: registration.deadlines,
+                answer: &answer, asking: caller.adoption)
+        }
         do {
-            return try found(states, &answer, caller, before: next, orNote: note)
+            let known = try needed(states)
+            let found = try plan(again: known)
+            guard registration.hasConditions, found.places.contains(where: \.hasNewConditions) else {
+                return found
+            }
+            // A record that begins, or that steps come to, says which of them count as done.
+            let begun = found.places.map { $0.record.map($0.state.with) ?? $0.state }
+            return try plan(again: known + needed(begun))
         } catch {
             throw reason(for: (error as? MigrationError)?.underlyingError ?? error) ?? error
         }
-    }
-
-    private func found(
-        _ states: [PlaceState], _ answer: inout AdoptionAnswer?, _ caller: Caller,
-        before next: LaunchPlan.PendingStep?, orNote note: (MigrationError) throws -> Void
-    ) throws -> LaunchPlan {
-        func asking(_ states: [PlaceState]) throws -> [PlaceState] {
-            try registration.asking(
-                states, before: next?.step, { try caller.isNeeded($0) }, orNote: note)
-        }
-        func plan(_ states: [PlaceState]) throws -> LaunchPlan {
-            try LaunchPlan(
-                request, states, of: registration.due, deadlines: registration.deadlines, answer: &answer,
-                asking: caller.adoption)
-        }
-        let found = try plan(asking(states))
-        guard registration.hasConditions, found.places.contains(where: \.hasNewConditions) else {
-            return found
-        }
-        // A record that begins, or that steps come to, says which of them count as done.
-        let begun = try asking(found.places.map { $0.record.map($0.state.with) ?? $0.state })
-        return try plan(zip(found.places, begun).map { $0.state.needing($0.state.needed.union($1.needed)) })
     }
 }

@@ -24,14 +24,12 @@ package final class PlaceState: Sendable {
     let pending: [PendingSchema]
     /// The schema versions that the place has had and that no schema step knows, ascending; they stay.
     let newer: [String]
-    /// The settled work that is needed again, because its condition holds.
-    let needed: Set<WorkID>
 
     init(
         storeID: String? = nil, record: MigrationRecord?, hasRemovedRecord: Bool = false,
         takenOver: AppVersion? = nil, lostRecord: LostRecord? = nil, formerRecords: [FormerRecord] = [],
         seen: [String: [SeenVersion]], assumptions: [String: AppVersion] = [:], evidence: Evidence,
-        pending: [PendingSchema] = [], newer: [String] = [], needed: Set<WorkID> = []
+        pending: [PendingSchema] = [], newer: [String] = []
     ) {
         self.storeID = storeID
         self.record = record
@@ -44,7 +42,6 @@ package final class PlaceState: Sendable {
         self.evidence = evidence
         self.pending = pending
         self.newer = newer
-        self.needed = needed
     }
 
     /// Creates the part of a store's state that is about a manager.
@@ -90,27 +87,15 @@ package final class PlaceState: Sendable {
     /// Returns the state of the place with another record.
     func with(_ record: MigrationRecord) -> PlaceState {
         PlaceState(
-            storeID: storeID, record: record, seen: seen, evidence: .empty, pending: pending, newer: newer,
-            needed: needed)
+            storeID: storeID, record: record, seen: seen, evidence: .empty, pending: pending, newer: newer)
     }
 
     /// Returns the state for a manager to which steps of others have come.
     func following(_ formerRecords: [FormerRecord]) -> PlaceState {
-        copy(lostRecord: lostRecord?.following(formerRecords), formerRecords: formerRecords, needed: needed)
-    }
-
-    /// Returns the state of a place in which settled work is needed again.
-    func needing(_ steps: Set<WorkID>) -> PlaceState {
-        steps.isEmpty ? self : copy(lostRecord: lostRecord, formerRecords: formerRecords, needed: steps)
-    }
-
-    private func copy(
-        lostRecord: LostRecord?, formerRecords: [FormerRecord], needed: Set<WorkID>
-    ) -> PlaceState {
         PlaceState(
             storeID: storeID, record: record, hasRemovedRecord: hasRemovedRecord, takenOver: takenOver,
-            lostRecord: lostRecord, formerRecords: formerRecords, seen: seen, assumptions: assumptions,
-            evidence: evidence, pending: pending, newer: newer, needed: needed)
+            lostRecord: lostRecord?.following(formerRecords), formerRecords: formerRecords, seen: seen,
+            assumptions: assumptions, evidence: evidence, pending: pending, newer: newer)
     }
 
     /// Returns true if a version was launched here.

@@ -111,7 +111,7 @@ struct Registration: Sendable {
         }
     }
 
-    /// Asks the conditions of a launch's steps that are done whether these are needed again.
+    /// Returns the steps of a launch that are done and needed again, since their conditions hold.
     ///
     /// Those of deferred steps are asked right before work at or above the version of a step that is `finishing:` these, and has not
     /// begun: the work that they build on is done by then. A step whose condition fails at a row counts as needed: its own run says
@@ -121,11 +121,11 @@ struct Registration: Sendable {
     ///   - next: the step that comes next.
     ///   - ask: asks the condition of a closure, by the closure's index.
     ///   - note: is called with the error of a condition that throws; if it returns, the condition holds.
-    func asking(
-        _ states: [PlaceState], before next: MigrationStep? = nil,
-        _ ask: (Int) throws -> Bool, orNote note: (MigrationError) throws -> Void = { throw $0 }
-    ) throws -> [PlaceState] {
-        guard hasConditions else { return states }
+    func needed(
+        _ states: [PlaceState], before next: MigrationStep?, _ ask: (Int) throws -> Bool,
+        orNote note: (MigrationError) throws -> Void
+    ) throws -> [MigrationStep] {
+        guard hasConditions else { return [] }
         let finishing = next.map { unbegunFinishing(states, upTo: $0) } ?? []
         func isAsked(_ step: MigrationStep, at index: Int) -> Bool {
             if !step.isDeferred { return true }
@@ -143,7 +143,7 @@ struct Registration: Sendable {
                         Set(zip(due, states).flatMap { $0.finished($1, from: last.version) }))
             }
         }
-        return try needing(states, in: due, where: isAsked) { step in
+        return try needed(states, in: due, where: isAsked) { step in
             switch body(of: step) {
             case .transaction(let work): try work.isNeededAgain()
             case .batches(let work): try work.mayBeNeededAgain()
@@ -201,18 +201,18 @@ struct Registration: Sendable {
         return step.kind == .transaction || open?.hasBegun != true
     }
 
-    /// Asks the conditions of deferred steps that are done whether these are needed again.
+    /// Returns the deferred steps that are done and needed again, since their conditions hold.
     ///
     /// Once a step has run that is `finishing:` one, there may be nothing left that its condition could ask about. One in a place
     /// that cannot be read may have run.
-    func askingDeferred(
+    func neededDeferred(
         _ states: [PlaceState], of places: [PlaceSteps], without unreadable: [PlaceSteps],
         orNote note: (MigrationError) -> Void
-    ) throws -> [PlaceState] {
-        guard hasConditions else { return states }
+    ) throws -> [MigrationStep] {
+        guard hasConditions else { return [] }
         let finished = Set(
             zip(places, states).flatMap { $0.finished($1) } + unreadable.flatMap(\.finishing))
-        return try needing(states, in: places) { step, index in
+        return try needed(states, in: places) { step, index in
             step.isDeferred && !places[index].isOver(step, states[index], finished)
         } asking: { step in
             if case .batches(let work) = body(of: step) { try work.isNeededAgain() } else { false }
@@ -222,15 +222,15 @@ struct Registration: Sendable {
         }
     }
 
-    /// Returns the states of places, with the steps that are needed again.
-    private func needing(
+    /// Asks the conditions of steps that are done, and returns those that are needed again.
+    private func needed(
         _ states: [PlaceState], in places: [PlaceSteps], where isAsked: (MigrationStep, Int) -> Bool,
         asking ask: (MigrationStep) throws -> Bool, orNote note: (MigrationError) throws -> Bool
-    ) throws -> [PlaceState] {
+    ) throws -> [MigrationStep] {
         let all = zip(places, states)
-        return try places.indices.map { index in
+        return try places.indices.flatMap { index in
             let (place, state) = (places[index], states[index])
-            let needed = try place.closures.filter { step in
+            return try place.closures.filter { step in
                 guard isAsked(step, index), place.canAsk(step, state, at: current, among: all)
                 else { return false }
                 do {
@@ -248,7 +248,6 @@ struct Registration: Sendable {
                     return try note(MigrationError(ofCondition: step, error, work: work))
                 }
             }
-            return state.needing(Set(needed.map(\.id)))
         }
     }
 
