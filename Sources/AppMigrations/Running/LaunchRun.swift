@@ -5,7 +5,9 @@ extension RunInput {
     func launch(_ caller: Caller) throws -> MigrationReport {
         var answer = memory.answer
         let found = try plan(readStates(), &answer, caller)
-        if try isSettled(found) {
+        // The process that this one waits for writes down the new version.
+        if role == .waitsForApp { try found.checkMigrated() }
+        if role == .waitsForApp || found.isSettled {
             caller.tell(.launchRecognized(found.places[0].launch))
             return MigrationReport(found, memory.workDone)
         }
@@ -43,16 +45,6 @@ extension RunInput {
         }
         try run.complete()
         return MigrationReport(first, run.workDone, run)
-    }
-
-    /// Returns true if there is nothing to do.
-    ///
-    /// A process that waits for another one throws unless no work is pending; the other one will write down the
-    /// new version.
-    private func isSettled(_ plan: LaunchPlan) throws -> Bool {
-        guard case .waitsForApp = role else { return plan.isSettled }
-        try plan.checkMigrated()
-        return true
     }
 }
 
