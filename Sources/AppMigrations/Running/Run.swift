@@ -12,7 +12,7 @@ class Run {
     let caller: Caller
     var journal: Journal
     /// The work that the run has done.
-    private(set) var workDone: CompletedWork
+    var workDone: CompletedWork
     /// The steps that are no longer pending, whoever has done them.
     private(set) var ended: Set<LaunchPlan.StepKey> = []
     /// The places where a process may have died in a deferred step, which could not be written down.
@@ -116,15 +116,6 @@ extension Run {
     func noteEnded(_ pending: LaunchPlan.PendingStep) {
         ended.insert(pending.key)
     }
-
-    /// Notes that this run has done a step.
-    func noteDone(_ pending: LaunchPlan.PendingStep, in duration: Duration) {
-        if pending.step.id.isStep { workDone.completed.append(plan.work(of: pending)) }
-        workDone.duration += duration
-        noteEnded(pending)
-    }
-
-    func note(_ schemaStep: SchemaStep) { workDone.schemaSteps.append(schemaStep) }
 
     func note(_ position: StepPosition, of pending: LaunchPlan.PendingStep) {
         positions[plan.work(of: pending)] = position

@@ -139,7 +139,7 @@ final class StepRun {
         case .transaction(let work): try work.perform(context, settlement: settlement)
         case .schemaStep(let work):
             let known = Set(run.plan.places[pending.place].steps.closures.map(\.id))
-            run.note(try work.perform(context, knowing: known.contains))
+            run.workDone.schemaSteps.append(try work.perform(context, knowing: known.contains))
         case .batches(let work): return try runBatches(of: work, context.progress)
         case .versionChange(let indexes):
             for index in indexes {
@@ -237,7 +237,9 @@ final class StepRun {
     /// Notes that the step is done, and recorded as far as it has to be by now.
     func noteDone() {
         let duration = ContinuousClock.now - started
-        run.noteDone(pending, in: duration)
+        if step.id.isStep { run.workDone.completed.append(work) }
+        run.workDone.duration += duration
+        run.noteEnded(pending)
         announce { .didRun($0, duration: duration) }
     }
 
