@@ -31,10 +31,6 @@ class Run {
 
     var manager: String { input.manager }
 
-    func store(of pending: LaunchPlan.PendingStep) -> any RecordStorage {
-        plan.places[pending.place].steps.store
-    }
-
     func body(of step: MigrationStep) -> StepBody { input.registration.body(of: step) }
 
     // MARK: How a launch treats its steps, and a deferred run differently

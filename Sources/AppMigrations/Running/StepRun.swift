@@ -41,6 +41,7 @@ final class StepRun {
     }
 
     private var step: MigrationStep { pending.step }
+    private var place: LaunchPlan.PlacePlan { run.plan.places[pending.place] }
     private var work: MigrationWork { run.plan.work(of: pending) }
     private var attempt: Int { open.deaths + 1 }
     /// Where the step was left.
@@ -60,8 +61,7 @@ final class StepRun {
         do {
             guard let lock = try run.stepLock(for: pending, isBegun: false) else { return .interrupted }
             self.lock = lock
-            let record = try run.store(of: pending).record(of: run.manager)
-            let place = run.plan.places[pending.place]
+            let record = try place.steps.store.record(of: run.manager)
             // A launch may be the first one to write in this place; for a deferred run, a record was there.
             guard record != nil || place.state.record == nil else { return endedElsewhere() }
             if record?.isNewer(than: run.input.request.current) == true {
@@ -120,10 +120,10 @@ final class StepRun {
         let progress = run.makeProgress(for: pending)
         run.input.interruption.attach(progress)
         let checkpoints = Checkpoints(
-            position: Locked(position), work: work, step: step, store: run.store(of: pending),
+            position: Locked(position), work: work, step: step, store: place.steps.store,
             timeout: run.input.patience, isOver: step.isDeferred ? run.isOver : nil)
         let context = MigrationContext(
-            work: work, launch: run.plan.places[pending.place].launch, to: run.input.request.current,
+            work: work, launch: place.launch, to: run.input.request.current,
             attempt: attempt, isOutOfOrder: pending.isOutOfOrder, isAgain: open.isAgain, progress: progress,
             checkpoints: checkpoints)
         self.context = context
@@ -138,7 +138,7 @@ final class StepRun {
         case .closure(let index, _), .deferredClosure(let index): try run.caller.run(index, context)
         case .transaction(let work): try work.perform(context, settlement: settlement)
         case .schemaStep(let work):
-            let known = Set(run.plan.places[pending.place].steps.closures.map(\.id))
+            let known = Set(place.steps.closures.map(\.id))
             run.workDone.schemaSteps.append(try work.perform(context, knowing: known.contains))
         case .batches(let work): return try runBatches(of: work, context.progress)
         case .versionChange(let indexes):
