@@ -144,7 +144,7 @@ extension MigrationManager {
             memory.answer = answer
             return .adoption(answer)
         case .condition: return .condition(condition())
-        case .isNeeded(let index): return .condition(try isNeeded(index))
+        case .isNeeded(let index): return .condition(try conditions[index]?() ?? false)
         // The synchronous forms refuse asynchronous ones.
         case .closure(let index, let context):
             if case .plain(let body) = closures[index] { try body(context) }

@@ -67,9 +67,6 @@ extension MigrationManager {
         return try input.plan(input.readStates(), &answer, caller(), orNote: note)
     }
 
-    /// Asks the condition of a closure whether it is needed again.
-    func isNeeded(_ index: Int) throws -> Bool { try conditions[index]?() ?? false }
-
     func request(through stop: AppVersion?, retrying: MigrationWork?) throws -> LaunchRequest {
         if let stop, stop > currentVersion.ceiling {
             throw MigrationError(
