@@ -23,7 +23,6 @@ struct Registration: Sendable {
     /// True if each step is above the one before it in its place, all are due, none finishes another one, and none is for fresh
     /// installs only and has a condition.
     private var isInOrder = true
-    private var hasSchemaSteps = false
     /// True if a step says when it is needed again.
     private(set) var hasConditions = false
     /// True if something may need the asynchronous forms of `migrate` and `runDeferred`.
@@ -64,7 +63,6 @@ struct Registration: Sendable {
         bodies.append(body)
         if let database { lastPlace = database }
         if body.isAsynchronous { isAsynchronous = true }
-        if step.isSchemaStep { hasSchemaSteps = true }
         if hasCondition { hasConditions = true }
         guard version <= ceiling else {
             isInOrder = false
@@ -289,7 +287,7 @@ struct Registration: Sendable {
     ///
     /// - Throws: ``MigrationError`` with the code `misuse`.
     func check() throws {
-        if isInOrder, !hasSchemaSteps { return }
+        if isInOrder, due.allSatisfy(\.schemaSteps.isEmpty) { return }
         var found: [(step: MigrationStep, mistake: MigrationError)] = []
         func note(_ step: MigrationStep, _ problem: String, _ remedy: String) {
             let mistake = MigrationError(
