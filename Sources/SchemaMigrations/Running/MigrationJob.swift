@@ -112,27 +112,9 @@ final class MigrationJob {
 // MARK: Running
 
 extension MigrationJob {
-    /// The duration of a migration's run, and the tables that it touched.
-    struct Work {
-        /// The time that the migration took.
-        let seconds: Double
-        /// The tables whose rows the migration changed, and those that it dropped.
-        var tables: Set<SQLName> = []
-    }
-
-    /// Runs the migration inside an open transaction, and makes sure that the transaction stays open.
-    ///
-    /// - Parameter settings: the settings of the connection, which are put back after the migration.
-    func run(
-        _ db: Database, _ interrupter: Interrupter, restoring settings: ConnectionSettings?
-    ) throws -> Work {
-        let watch = TransactionWatch()
-        let seconds = try watch.observe(db) { try run(db, watch, interrupter, restoring: settings) }
-        return Work(seconds: seconds, tables: watch.tables.union(droppedTables))
-    }
-
     /// Runs the migration in an open transaction that a watch observes, and makes sure that it stays open.
     ///
+    /// - Parameter settings: the settings of the connection, which are put back after the migration.
     /// - Returns: the seconds that the migration took.
     func run(
         _ db: Database, _ watch: TransactionWatch, _ interrupter: Interrupter,
@@ -161,11 +143,13 @@ extension MigrationJob {
     }
 
     /// Runs the one statement of a file that asks for no transaction.
+    ///
+    /// - Returns: the seconds that it took.
     func runWithoutTransaction(
         _ db: Database, _ interrupter: Interrupter, restoring settings: ConnectionSettings?,
         waitingUpTo limit: Duration
-    ) throws -> Work {
-        let duration = try ContinuousClock().measure {
+    ) throws -> Double {
+        try ContinuousClock().measure {
             try mapErrors(db) {
                 // A statement that finds the database locked has done nothing.
                 try waitWhileBusy(upTo: limit, interrupter: interrupter) {
@@ -176,8 +160,7 @@ extension MigrationJob {
                     }
                 }
             }
-        }
-        return Work(seconds: duration.inSeconds)
+        }.inSeconds
     }
 }
 

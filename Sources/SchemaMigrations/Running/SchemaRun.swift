@@ -328,10 +328,14 @@ final class SchemaRun {
             let savepoint = try Savepoint(db)
             do {
                 group.begin(on: db)
-                let work = try job.run(db, interrupter, restoring: settings)
-                try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
+                let watch = TransactionWatch()
+                let seconds = try watch.observe(db) {
+                    try job.run(db, watch, interrupter, restoring: settings)
+                }
+                try Ledger.record(job, taking: seconds, app: migrator.options.appVersion, db)
                 if !group.isInspectedAsOne,
-                    let new = try inspection.firstNew(touched: work.tables, byCode: job.isCode)
+                    let new = try inspection.firstNew(
+                        touched: watch.tables.union(job.droppedTables), byCode: job.isCode)
                 {
                     throw MigrationError(new, leftBy: job)
                 }
@@ -360,11 +364,11 @@ final class SchemaRun {
             return ledger.needs(job)
         }
         if isNeeded {
-            let work = try job.runWithoutTransaction(
+            let seconds = try job.runWithoutTransaction(
                 db, interrupter, restoring: settings, waitingUpTo: limit)
             try withLedger { ledger in
                 if ledger.needs(job) {
-                    try Ledger.record(job, taking: work.seconds, app: migrator.options.appVersion, db)
+                    try Ledger.record(job, taking: seconds, app: migrator.options.appVersion, db)
                     if job.direction == .down { try restarting.restart(db) }
                 }
                 try db.notifyObservers(of: .anything)
