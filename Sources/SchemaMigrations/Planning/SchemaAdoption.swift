@@ -23,23 +23,19 @@ public import GRDB
 /// Databases of FMDBMigrationManager and SQLiteMigrationManager.swift need no adoption: their
 /// `schema_migrations` table is this package's own.
 public struct SchemaAdoption: Sendable {
-    private let find: @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?
+    /// Returns the version of a database that has tables but no ledger; nil if it is unknown.
+    package let version: @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?
 
     /// Creates an adoption from a closure.
     ///
     /// - Parameter version: returns the version of a database that has tables but no ledger, or nil if it is
     ///   unknown, which makes migrating an error.
     public init(_ version: @escaping @Sendable (_ db: Database) throws -> SchemaVersion?) {
-        find = { db, _ in try version(db) }
+        self.version = { db, _ in try version(db) }
     }
 
-    package init(comparing find: @escaping @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?) {
-        self.find = find
-    }
-
-    /// Returns the version of a database that has tables but no ledger; nil if it is unknown.
-    package func version(_ db: Database, for migrator: SchemaMigrator) throws -> SchemaVersion? {
-        try find(db, migrator)
+    package init(comparing version: @escaping @Sendable (Database, SchemaMigrator) throws -> SchemaVersion?) {
+        self.version = version
     }
 
     /// Finds the version whose migrations make exactly the schema that the database has.

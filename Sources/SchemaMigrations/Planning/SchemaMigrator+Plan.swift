@@ -62,7 +62,7 @@ extension SchemaMigrator {
         try checkNewer(in: ledger)
         if options.editedMigrations == .refuse { try checkIsUnedited(db, ledger) }
         guard !ledger.exists, try Ledger.hasOtherTables(db) else { return ledger }
-        guard let version = try adopting?.version(db, for: self) else {
+        guard let version = try adopting?.version(db, self) else {
             throw MigrationError(
                 .undecided,
                 "The database has tables, but there is no `schema_migrations` table"

@@ -197,7 +197,7 @@ struct AdoptCommand: ParsableCommand {
             case .userVersion: adoption = .userVersion(means: map.isEmpty ? nil : numbers)
             case .grdb: adoption = .grdbMigrations(means: identifiers)
             }
-            return try adoption.version(db, for: migrator)
+            return try adoption.version(db, migrator)
         } catch let error as MigrationError where [.undecided, .newerThanThisProcess].contains(error.code) {
             // Other commands advise this command for such a database.
             guard from != .version else { throw Failure(error.diagnostic) }
