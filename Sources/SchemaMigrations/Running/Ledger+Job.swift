@@ -16,19 +16,12 @@ extension Ledger {
     ) throws {
         switch job.direction {
         case .up:
-            try insert(Entry(job, taking: seconds, app: app), db)
-        case .down:
-            try remove(job.version, db)
+            var entry = Entry(job.migration, job.isBaseline ? .snapshot : .applied, job.isCompatible)
+            entry.checksum = job.checksum
+            entry.seconds = seconds
+            entry.app = app?.description
+            try insert(entry, db)
+        case .down: try remove(job.version, db)
         }
-    }
-}
-
-extension Ledger.Entry {
-    /// Describes a migration that this migrator has run.
-    init(_ job: MigrationJob, taking seconds: Double, app: AppVersion?) {
-        self.init(job.migration, job.isBaseline ? .snapshot : .applied, job.isCompatible)
-        checksum = job.checksum
-        self.seconds = seconds
-        self.app = app?.description
     }
 }
