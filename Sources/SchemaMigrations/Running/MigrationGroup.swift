@@ -54,11 +54,9 @@ final class MigrationGroup {
     }
 
     /// Begins a second attempt at migrations that ran in a first one.
-    init(
-        retrying jobs: some Collection<MigrationJob>, _ suspects: Suspects, isInspectedAsOne: Bool = false
-    ) {
+    init(retrying jobs: [MigrationJob], _ suspects: Suspects, isInspectedAsOne: Bool = false) {
         self.isInspectedAsOne = isInspectedAsOne
-        left = Array(jobs)[...]
+        left = jobs[...]
         progress = nil
         isUndoneAsOne = false
         foreignKeys = left.first?.foreignKeys ?? .deferred
