@@ -83,7 +83,7 @@ final class DeferredRun: Run {
     /// The errors of deferred steps that stay pending.
     private(set) var failures: [MigrationError] = []
     /// The deferred steps that wait, and that no other run completes without a fix.
-    private(set) var stuck: Set<MigrationWork> = []
+    private(set) var stuck: Set<LaunchPlan.StepKey> = []
 
     private let deadline: ContinuousClock.Instant?
     private let shares: DeferredProgress
@@ -112,13 +112,12 @@ final class DeferredRun: Run {
         while index < steps.count, !isOver() {
             let pending = steps[index]
             if deferredPlan.needsUnreadable(pending) {
-                stuck.insert(plan.work(of: pending))
+                stuck.insert(pending.key)
             } else if let missing = missing(before: pending) {
                 // Only an update of the app ends that.
                 if plan.isHeld(missing) { report(missingError(missing, before: pending), of: pending) }
                 // Nor does another run help where none helps the step that it waits for.
-                let isStuck = steps.contains { $0.key == missing && stuck.contains(plan.work(of: $0)) }
-                if isStuck { stuck.insert(plan.work(of: pending)) }
+                if stuck.contains(missing) { stuck.insert(pending.key) }
             } else if try waitUntilAllowed() {
                 perform(StepRun(pending, number: index + 1, of: steps.count, in: self))
             }
@@ -164,7 +163,7 @@ final class DeferredRun: Run {
     private func report(_ error: any Error, of pending: LaunchPlan.PendingStep) {
         guard let error = error as? MigrationError, error.code != .suspended else { return }
         failures.append(error)
-        if !Obstacle.mayPass(error), !ended.contains(pending.key) { stuck.insert(plan.work(of: pending)) }
+        if !Obstacle.mayPass(error), !ended.contains(pending.key) { stuck.insert(pending.key) }
     }
 
     // MARK: How a deferred run treats its steps

@@ -55,9 +55,9 @@ extension RunInput {
 /// killed, the closure runs again. So whatever ends the run goes through ``stop(with:)``.
 final class LaunchRun: Run {
     /// The work that the launch has run, in order, under this plan and those before it.
-    private var ran: [MigrationWork] = []
+    private var ran: [LaunchPlan.StepKey] = []
     /// The work that has gone on where an earlier launch had stopped, and so has not looked at what was done before.
-    private var continued: Set<MigrationWork> = []
+    private var continued: Set<LaunchPlan.StepKey> = []
     private var index = 0
     /// The index of the step before which the launch planned last.
     private var lastPlanned: Int?
@@ -147,19 +147,19 @@ final class LaunchRun: Run {
     ///
     /// A later step may still do what the condition asks for.
     private func hasRunEnough(_ pending: LaunchPlan.PendingStep, in plan: LaunchPlan) -> Bool {
-        let work = plan.work(of: pending)
-        if pending.step.kind == .versionChange { return ran.contains(work) }
+        let key = pending.key
+        if pending.step.kind == .versionChange { return ran.contains(key) }
         guard !pending.step.isDeferred, plan.isReopened(pending) else { return false }
-        return ran.last == work && !continued.contains(work) || hasRunTwice(work)
+        return ran.last == key && !continued.contains(key) || hasRunTwice(key)
     }
 
     /// Returns true if a step has run twice since other work last ran for the first time, which may have brought what its condition
     /// asks about.
     ///
     /// A launch ends, since work runs for the first time only once.
-    private func hasRunTwice(_ work: MigrationWork) -> Bool {
+    private func hasRunTwice(_ key: LaunchPlan.StepKey) -> Bool {
         let latest = ran.indices.last { !ran[..<$0].contains(ran[$0]) } ?? 0
-        return ran[latest...].count { $0 == work } > 1
+        return ran[latest...].count { $0 == key } > 1
     }
 
     /// Returns the error for a step that has run, and would at each launch.
@@ -173,7 +173,7 @@ final class LaunchRun: Run {
         let needed = plan.pending.first { pending in
             guard plan.isReopened(pending) else { return false }
             return pending.step.isDeferred
-                ? hasRunTwice(plan.work(of: pending)) : isOver && hasRunEnough(pending, in: plan)
+                ? hasRunTwice(pending.key) : isOver && hasRunEnough(pending, in: plan)
         }
         return needed.map { .stillNeeded($0.step, plan.work(of: $0)) }
     }
@@ -204,9 +204,9 @@ final class LaunchRun: Run {
         case .done:
             try writeEnd(of: step)
             step.noteDone()
-            let work = plan.work(of: step.pending)
-            ran.append(work)
-            if step.isContinued { continued.insert(work) } else { continued.remove(work) }
+            let key = step.pending.key
+            ran.append(key)
+            if step.isContinued { continued.insert(key) } else { continued.remove(key) }
             step.finishProgress()
         case .endedElsewhere:
             try writeEnd(of: step)

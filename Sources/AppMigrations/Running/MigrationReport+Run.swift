@@ -47,10 +47,10 @@ extension LaunchPlan {
     func pendingDeferred(after run: Run? = nil) -> [PendingWork] {
         deferred.compactMap { pending in
             if run?.ended.contains(pending.key) == true { return nil }
-            let work = work(of: pending)
             let record = places[pending.place].record
             return PendingWork(
-                work, isDeferred: true, run?.positions[work] ?? record?.position(of: pending.step.id))
+                work(of: pending), isDeferred: true,
+                run?.positions[pending.key] ?? record?.position(of: pending.step.id))
         }
     }
 

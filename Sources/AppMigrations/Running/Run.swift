@@ -18,7 +18,7 @@ class Run {
     /// The places where a process may have died in a deferred step, which could not be written down.
     var unreachable: Set<PlaceID> = []
     /// How far steps with batches are.
-    private(set) var positions: [MigrationWork: StepPosition] = [:]
+    private(set) var positions: [LaunchPlan.StepKey: StepPosition] = [:]
 
     init(_ input: RunInput, _ plan: LaunchPlan, _ caller: Caller, _ workDone: CompletedWork = CompletedWork())
     {
@@ -114,7 +114,7 @@ extension Run {
     }
 
     func note(_ position: StepPosition, of pending: LaunchPlan.PendingStep) {
-        positions[plan.work(of: pending)] = position
+        positions[pending.key] = position
     }
 }
 
