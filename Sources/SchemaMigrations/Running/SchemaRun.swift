@@ -27,15 +27,16 @@ final class SchemaRun {
     /// The steps that begin again if this run undoes migrations.
     private let restarting: RestartedSteps
     private let limit: Duration
-    /// The grouping of migrations into commits.
-    private var commits: SchemaOptions.Commits
     /// The maker of the backup, which runs before the first change; nil once the backup is made.
     private var backup: BackupMaker?
-    /// False once the ledger has the down migrations as they are today, and while unknown ones are undone: those of the newer
-    /// build, which has applied them, may be the corrected ones.
+    /// False once the ledger has the down migrations as they are today.
     private var correctsDownMigrations = true
     /// The unknown migrations that are being undone, newest first; nil while others run.
+    ///
+    /// No down migration is corrected meanwhile: those of the newer build, which has applied them, may be the corrected ones.
     private var undoing: [AppliedMigration]?
+    /// The grouping of migrations into commits.
+    private var commits: SchemaOptions.Commits { undoing == nil ? migrator.options.commits : .allOrNothing }
     private var report = SchemaReport()
     /// The migrations that are to run.
     private var jobs: [MigrationJob] = []
@@ -56,7 +57,6 @@ final class SchemaRun {
         self.progress = progress
         let options = migrator.options
         limit = options.busyTimeout
-        commits = options.commits
         backup = options.backupFolder.map {
             BackupMaker(folder: $0, keep: options.keptBackups, app: options.appVersion)
         }
@@ -89,8 +89,8 @@ final class SchemaRun {
 
     /// Undoes unknown migrations, newest first, or none if the database has others by now.
     private func undo(_ migrations: [AppliedMigration]) throws {
-        (commits, correctsDownMigrations, undoing) = (.allOrNothing, false, migrations)
-        defer { (commits, correctsDownMigrations, undoing) = (migrator.options.commits, true, nil) }
+        undoing = migrations
+        defer { (undoing, correctsDownMigrations) = (nil, true) }
         do {
             try runAll(migrations.map { try MigrationJob(UnknownMigration(applied: $0), .down) })
         } catch is StalePlan {}
@@ -426,7 +426,7 @@ final class SchemaRun {
         }
         try Ledger.create(db)
         try mark(ledger.unmarked, as: .marked)
-        if correctsDownMigrations { try migrator.correctDownMigrations(db, ledger) }
+        if undoing == nil, correctsDownMigrations { try migrator.correctDownMigrations(db, ledger) }
         return ledger
     }
 
