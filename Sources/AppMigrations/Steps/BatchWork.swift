@@ -20,12 +20,6 @@ package protocol BatchWork: Sendable {
     func mayBeNeededAgain() throws -> Bool
 }
 
-extension BatchWork {
-    package func isNeededAgain() -> Bool { false }
-
-    package func mayBeNeededAgain() throws -> Bool { try isNeededAgain() }
-}
-
 /// The batches of a deferred step, as one run goes through them.
 package protocol BatchRun {
     /// Runs the next batch, and records in the same transaction how far the step is, or that it is done.

@@ -24,9 +24,5 @@ package protocol SchemaStepWork: Sendable {
 }
 
 extension SchemaStepWork {
-    package func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
-
     package func check(_ pending: PendingSchema) throws {}
-
-    package func completeLaunch() {}
 }

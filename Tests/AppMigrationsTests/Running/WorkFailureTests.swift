@@ -80,6 +80,8 @@ struct WorkFailureTests {
             func perform(
                 _ context: MigrationContext, knowing isKnown: @escaping @Sendable (WorkID) -> Bool
             ) throws -> SchemaStep { throw POSIXError(.EIO) }
+            func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
+            func completeLaunch() {}
         }
         let step = MigrationStep(
             version: "2.0", place: .store, kind: .schemaStep, onFreshInstall: .skip, finishing: [], number: 0,

@@ -161,6 +161,10 @@ private struct MemoryMove: SchemaStepWork {
         return SchemaStep(work: context.work, schemaVersions: applied.map(String.init))
     }
 
+    func mistakes(in schemaSteps: [any SchemaStepWork]) -> [SchemaStepMistake] { [] }
+
+    func completeLaunch() {}
+
     /// Returns the versions that it has applied.
     private func apply() throws -> [Int] {
         let pending = database.pendingMigrations
@@ -225,6 +229,10 @@ private struct MemoryCursorValue: Codable {
 }
 
 extension MemoryBatches {
+    func isNeededAgain() -> Bool { false }
+
+    func mayBeNeededAgain() -> Bool { false }
+
     func batches(rowsSetAside: Int, in environment: Environment) -> any BatchRun {
         BatchRunner(rowsSetAside: rowsSetAside, in: environment) { batch in
             (try arguments.process.run(step.id) { try runBody(batch) }, .zero)
