@@ -213,7 +213,7 @@ struct MarkedDatabaseTests {
         #expect(
             error.remedy == """
                 Nothing was changed. Decide which of them is the database, and call keep(_:) with its path: the others stay \
-                where they are under another name.
+                where they are, under another name.
                 """)
         try file().keep(old)
         #expect(try open() == ["a", "b"])
