@@ -98,15 +98,15 @@ struct LintTests {
             (
                 "PRAGMA writable_schema = ON;",
                 """
-                PRAGMA writable_schema lets statements change the schema as text. Begin a file with `-- migrations: redefine` instead: a mistake there \
-                corrupts the database. [writable-schema]
+                PRAGMA writable_schema lets statements change the schema as text. A mistake in such a text corrupts \
+                the database: use a file that begins with `-- migrations: redefine`. [writable-schema]
                 """
             ),
             (
                 "PRAGMA main.writable_schema(1);",
                 """
-                PRAGMA writable_schema lets statements change the schema as text. Begin a file with `-- migrations: redefine` instead: a mistake there \
-                corrupts the database. [writable-schema]
+                PRAGMA writable_schema lets statements change the schema as text. A mistake in such a text corrupts \
+                the database: use a file that begins with `-- migrations: redefine`. [writable-schema]
                 """
             ),
         ])

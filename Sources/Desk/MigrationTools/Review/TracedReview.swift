@@ -111,7 +111,7 @@ extension ReviewFinding {
                 "a migration that enforces foreign keys immediately runs its ON DELETE",
             "Remove foreign-keys=immediate": "Let the migration defer foreign keys",
             "at the end of the file": "at the end of the migration",
-            "Begin a file with `-- migrations: redefine` instead": "Rebuild the table instead",
+            "use a file that begins with `-- migrations: redefine`": "rebuild the table",
             ": `-- migrations: redefine` changes constraints of a table.": ".",
         ]
         let reason = words.reduce(reason) { $0.replacing($1.key, with: $1.value) }
