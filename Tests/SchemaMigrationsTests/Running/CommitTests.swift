@@ -88,7 +88,10 @@ struct CommitTests {
         ]
         var schema = try migrator(files, .grouped(after: .zero))
         let error = try failure { try schema.migrate(queue) }
-        #expect(error.message == "2_b.sql: leaves 1 row of table loan whose book refers to no row of book.")
+        #expect(
+            error.message
+                == "2_b.sql: leaves 1 row of table loan whose book refers to no row of book, which no longer exists."
+        )
         #expect(error.committed == [1])
 
         let fixing = "CREATE TABLE book(id INTEGER PRIMARY KEY); INSERT INTO book SELECT id FROM copy"

@@ -266,10 +266,12 @@ struct MigrationRun {
             return (facts, nil, problems + refused + [stopped(outline, at: stop.line)], false)
         } catch {
             if failure != .orphans, !outline.rebuildsParent(error) {
-                let isExplained = !problems.isEmpty || !refused.isEmpty
-                // A constraint that no generated rows meet hides what the file loses of an app's.
-                problems.append(
-                    untried(error, outline) ?? (isExplained ? unjudged(outline) : didNotRun(error, outline)))
+                if problems.isEmpty, refused.isEmpty {
+                    problems.append(untried(error, outline) ?? didNotRun(error, outline))
+                } else if let loss = outline.firstLoss {
+                    // A constraint that no generated rows meet hides what the file loses of an app's.
+                    problems.append(unjudged(outline, at: loss.line))
+                }
             }
             return (facts, nil, problems + refused, false)
         }
@@ -306,9 +308,9 @@ struct MigrationRun {
             """)
     }
 
-    private func unjudged(_ outline: ScriptOutline) -> ReviewFinding {
+    private func unjudged(_ outline: ScriptOutline, at line: Int) -> ReviewFinding {
         finding(
-            .untried, outline, outline.firstLoss?.line,
+            .untried, outline, line,
             "It fails over every kind of generated rows, so nobody knows what it loses. \(ReviewRule.stepLimit.remedy)"
         )
     }
