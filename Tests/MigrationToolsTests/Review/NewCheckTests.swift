@@ -28,7 +28,8 @@ struct NewCheckTests {
                 "2 lost-rows"
             ])
         let found = try ReviewedMigrations(Self.rebuild(title, size), after: Self.note).rules
-        #expect(found == ["2 new-check"])
+        // No row has a number between these, so that the file runs over none.
+        #expect(found == ["2 new-check"] + (size.contains("BETWEEN") ? ["2 untried"] : []))
     }
 
     @Test("finds them in a redefinition")

@@ -268,9 +268,9 @@ struct MigrationRun {
             if failure != .orphans, !outline.rebuildsParent(error) {
                 if problems.isEmpty, refused.isEmpty {
                     problems.append(untried(error, outline) ?? didNotRun(error, outline))
-                } else if let loss = outline.firstLoss {
+                } else if let change = outline.statements.first(where: \.changesRows) {
                     // A constraint that no generated rows meet hides what the file loses of an app's.
-                    problems.append(unjudged(outline, at: loss.line))
+                    problems.append(unjudged(outline, at: change.line))
                 }
             }
             return (facts, nil, problems + refused, false)
