@@ -256,8 +256,8 @@ extension DatabaseError {
         }
         if message?.hasPrefix("FOREIGN KEY constraint violation") == true {
             return """
-                It was rolled back. GRDB checks the whole database after a migration, so the row may be older than it: delete \
-                such rows in a step before, or register the migration with `foreignKeyChecks: .immediate`.
+                It was rolled back. GRDB checks the whole database after a migration, so the row may be older than it: if so, \
+                delete such rows in a step before.
                 """
         }
         return nil

@@ -125,6 +125,30 @@ struct FullTextSalvageTests {
         try queue.close()
     }
 
+    @Test(
+        "keep neither an app's own table with a name like theirs from being saved, nor one of blobs",
+        arguments: [
+            (
+                "CREATE VIRTUAL TABLE doc USING fts5(title, columnsize=0); "
+                    + "CREATE TABLE doc_docsize(id INTEGER PRIMARY KEY, size INTEGER NOT NULL);",
+                "INSERT INTO doc(rowid, title) VALUES (1, 'red'); INSERT INTO doc_docsize VALUES (1, 100), (2, 200)",
+                "SELECT size FROM doc_docsize", ["100", "200"]
+            ),
+            (
+                "CREATE VIRTUAL TABLE doc USING fts4(title); CREATE TABLE photo(id INTEGER PRIMARY KEY, data BLOB);",
+                "INSERT INTO doc(doc) VALUES ('automerge=8'); INSERT INTO doc(rowid, title) VALUES (1, 'red'); "
+                    + "INSERT INTO photo VALUES (1, x'0102'), (2, x'0304'), (7, x'05')",
+                "SELECT hex(data) FROM photo", ["0102", "0304", "05"]
+            ),
+        ])
+    func names(tables: String, rows: String, query: String, found: [String]) throws {
+        let schema = try make(tables, rows)
+        #expect(try DatabaseFile(path: path).salvage(into: schema).isComplete)
+        let queue = try DatabaseQueue(path: path)
+        #expect(try queue.strings(query) == found)
+        try queue.close()
+    }
+
     @Test("get no deleted rows of another table with as many columns")
     func deletedRows() throws {
         let schema = try make(

@@ -70,6 +70,34 @@ struct SalvageMergeTests {
         try queue.close()
     }
 
+    @Test("are left out where SQLite takes a row for no parent of its own, without keeping others away")
+    func parentInAnotherCase() throws {
+        let folder = try TemporaryFolder()
+        let file = DatabaseFile(path: folder.path("tree.sqlite"))
+        let schema = try SchemaMigrator(
+            tables: """
+                CREATE TABLE part(id TEXT COLLATE NOCASE PRIMARY KEY, parent TEXT REFERENCES part(id));
+                CREATE TABLE note(text TEXT PRIMARY KEY);
+                """)
+        var queue = try file.openQueue()
+        try schema.migrate(queue)
+        try queue.execute(
+            """
+            INSERT INTO part VALUES ('root', 'root'); UPDATE part SET id = 'Root';
+            INSERT INTO note VALUES ('a')
+            """)
+        try queue.close()
+        let pages = DatabasePages(path: folder.path("tree.sqlite"))
+        try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let setAside = try #require(try file.salvage(into: schema).setAside)
+        queue = try file.openQueue()
+        try queue.execute("DELETE FROM part; DELETE FROM note")
+        _ = try file.salvage(from: setAside, into: schema, of: queue)
+        #expect(try queue.strings("SELECT id FROM part") == [])
+        #expect(try queue.strings("SELECT text FROM note") == ["a"])
+        try queue.close()
+    }
+
     @Test("are added also if SQLite can read the file by now")
     func readableByNow() throws {
         let intact = try Data(contentsOf: URL(fileURLWithPath: notes.path))

@@ -253,6 +253,20 @@ struct CheckTests {
         #expect(try await findings(sql).filter { $0.contains("[rebuild-foreign-keys]") } == [])
     }
 
+    @Test("reports the rows that such a file leaves behind without a parent")
+    func orphansOfRenamedTable() async throws {
+        let found = try await findings(
+            """
+            PRAGMA legacy_alter_table = ON;
+            ALTER TABLE book RENAME TO book_old;
+            CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);
+            INSERT INTO book SELECT id, ifnull(title, '') FROM book_old;
+            DROP TABLE book_old;
+            DELETE FROM book WHERE id > 2;
+            """)
+        #expect(found.contains { $0.hasSuffix("[orphans]") }, "\(found)")
+    }
+
     @Test(
         "reports files that cannot run",
         arguments: [

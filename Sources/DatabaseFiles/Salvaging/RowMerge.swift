@@ -138,8 +138,9 @@ struct RowMerge {
         let isIt = pairs.map { "parent.\($1.sql) = +child.\($0.sql)" }.joined(separator: " AND ")
         // SQLite would refuse the rows of a key that does not match its parent.
         guard try db.hasTable(key.parent), !isIt.isEmpty else { return "(\(isNull))" }
-        // A row that is its own parent, such as the root of a tree, comes along with itself.
-        let isOwn = pairs.map { "child.\($1.sql) = +child.\($0.sql)" }.joined(separator: " AND ")
+        // A row that is its own parent, such as the root of a tree, comes along with itself. There, SQLite compares the values alone.
+        let isOwn = pairs.map { "+child.\($1.sql) COLLATE BINARY = +child.\($0.sql)" }
+            .joined(separator: " AND ")
         let own = key.parent == key.child ? " OR \(isOwn)" : ""
         return "(\(isNull)\(own) OR EXISTS (SELECT 1 FROM \(key.parent.inMain) AS parent WHERE \(isIt)))"
     }

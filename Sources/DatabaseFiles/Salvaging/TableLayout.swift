@@ -37,10 +37,13 @@ struct TableLayout {
                 SELECT name, wr, strict, type = 'shadow' AS shadow FROM pragma_table_list
                 WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema'
                 """)
+        let shadows = try ShadowTables(db)
         var layouts: [TableLayout] = []
         for row in tables {
+            let name: SQLName = row["name"]
             let table = try TableLayout(
-                row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"], isShadow: row["shadow"], db)
+                name, isWithoutRowid: row["wr"], isStrict: row["strict"],
+                isShadow: row["shadow"] && shadows.contains(name), db)
             layouts.append(table)
             layouts += try table.indexes(db)
         }
@@ -120,8 +123,8 @@ struct TableLayout {
     private static func ownValue(_ column: SQLName, in shadow: SQLName) -> Affinity? {
         let columns: [(table: String, column: String, value: Affinity)] = [
             ("_data", "block", .blob), ("_segments", "block", .blob), ("_docsize", "sz", .blob),
-            ("_docsize", "size", .blob), ("_stat", "value", .blob), ("_node", "data", .blob),
-            ("_parent", "parentnode", .integer), ("_rowid", "nodeno", .integer),
+            ("_docsize", "size", .blob), ("_node", "data", .blob), ("_parent", "parentnode", .integer),
+            ("_rowid", "nodeno", .integer),
         ]
         return columns.first { shadow.folded.hasSuffix($0.table) && column.folded == $0.column }?.value
     }

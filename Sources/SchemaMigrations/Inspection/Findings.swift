@@ -164,7 +164,7 @@ indirect enum Finding {
             """
             \(count) \(count == 1 ? "row" : "rows") of table \(key.child) whose \
             \(key.columns.map(\.text).joined(separator: ", ")) \(count == 1 ? "refers" : "refer") to no row of \
-            \(key.parent)\(hasParent ? "" : ", which no longer exists")
+            \(key.parent)\(hasParent ? "" : ", which does not exist")
             """
         case .brokenKey(let child, let reason): "a foreign key of table \(child) broken: \(reason)"
         case .cutKey(let child, let parent):

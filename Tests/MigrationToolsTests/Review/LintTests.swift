@@ -171,6 +171,17 @@ struct LintTests {
     }
 
     @Test(
+        "does not say so of a file that changes no rows",
+        arguments: [
+            "CREATE UNIQUE INDEX one ON t(d) WHERE d = 1;", "ALTER TABLE t ADD COLUMN a TEXT NOT NULL;",
+        ])
+    func nothingToLose(sql: String) throws {
+        let review = try ReviewedMigrations(
+            sql, after: "CREATE TABLE t(id INTEGER PRIMARY KEY, d BOOLEAN NOT NULL CHECK (d IN (0, 1)));")
+        #expect(review.rules.count == 1 && !review.rules[0].hasSuffix("untried"), "\(review.rules)")
+    }
+
+    @Test(
         "takes severities from a file beside the migrations, whatever its line ends",
         arguments: ["\n", "\r\n"])
     func severities(lineEnd: String) throws {

@@ -185,7 +185,7 @@ struct ForeignKeyTests {
         let error = try expectFailure(["2_x.sql": "ALTER TABLE author RENAME TO old; DROP TABLE old;"])
         #expect(
             error.description == """
-                2_x.sql: leaves 3 rows of table book whose author_id refer to no row of old, which no longer exists. The rows may \
+                2_x.sql: leaves 3 rows of table book whose author_id refer to no row of old, which does not exist. The rows may \
                 be right: rebuild book, so that it refers to the table that has taken the place of old, or to none. It was \
                 rolled back. Fix it and migrate again.
                 """)

@@ -90,7 +90,7 @@ struct CommitTests {
         let error = try failure { try schema.migrate(queue) }
         #expect(
             error.message
-                == "2_b.sql: leaves 1 row of table loan whose book refers to no row of book, which no longer exists."
+                == "2_b.sql: leaves 1 row of table loan whose book refers to no row of book, which does not exist."
         )
         #expect(error.committed == [1])
 

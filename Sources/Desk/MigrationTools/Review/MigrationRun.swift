@@ -481,9 +481,14 @@ struct MigrationRun {
             let stoodAside = outline.rebuilds.contains {
                 if case .oldStoodAside = $0.order { true } else { false }
             }
-            guard !stoodAside else { return nil }
             let problem = error.diagnostic.problem
-            let remedy = problem.hasSuffix("no longer exists") ? error.remedy : ReviewRule.orphans.remedy
+            let isCut = problem.hasSuffix("which does not exist")
+            guard !(stoodAside && isCut) else { return nil }
+            // Nothing was rolled back here.
+            let remedy =
+                isCut
+                ? error.remedy.replacing(" \(MigrationError.fixMigration)", with: "")
+                : ReviewRule.orphans.remedy
             return finding(
                 .orphans, outline, outline.firstLoss?.line,
                 "Over generated rows, it \(problem). \(remedy)")

@@ -88,7 +88,9 @@ struct CheckReport: Encodable {
                 finding.severity == "error" ? style.bad("error:") : style.notable("\(finding.severity):")
             let remedy = isTerminal ? finding.remedy : nil
             // A value that is quoted may have several lines.
-            let reason = (remedy == nil ? finding.reason : finding.problem).replacing("\n", with: "\\n")
+            let reason = (remedy == nil ? finding.reason : finding.problem)
+                .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+                .joined(separator: "\\n")
             Swift.print("\(path):\(finding.line): \(severity) \(reason) \(style.faint("[\(finding.rule)]"))")
             if let remedy { Swift.print("    \(remedy)") }
         }
