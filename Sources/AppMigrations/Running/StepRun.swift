@@ -96,7 +96,7 @@ final class StepRun {
             return .notStarted(error)
         }
         // The place may have been busy until long after the launch was told to stop, and its lock may be gone by now.
-        if !step.isDeferred, let reason = run.input.reasonToStop {
+        if !run.writesEachPlaceAlone, let reason = run.input.reasonToStop {
             run.journal.stop(pending)
             return .refused(reason)
         }
