@@ -71,34 +71,37 @@ struct DatabaseObstacleTests {
 
     @Test(
         "of a writer keeps a step waiting, which does not begin once its launch is cancelled",
-        arguments: [true, false])
-    func cancelledMeanwhile(isInDatabase: Bool) throws {
-        try app.manager("1.0", store: .database(database)).migrate()
+        arguments: ["closure", "step in the database", "deferred closure"])
+    func cancelledMeanwhile(kind: String) async throws {
+        try await app.manager("1.0", store: .database(database)).migrate()
         func manager() throws -> MigrationManager {
             let manager = try app.manager("2.0", store: .database(database))
-            if isInDatabase {
-                manager.whenMigratingToVersion("2.0", in: database) { [log = app.log] _ in log.add("ran") }
-            } else {
-                manager.whenMigratingToVersion("2.0") { [log = app.log] in log.add("ran") }
+            let log = app.log
+            switch kind {
+            case "closure": manager.whenMigratingToVersion("2.0") { log.add("ran") }
+            case "deferred closure":
+                manager.afterMigratingToVersion("1.5") { _ in log.add("ran") }
+                manager.whenMigratingToVersion("2.0", finishing: ["1.5"]) {}
+            default: manager.whenMigratingToVersion("2.0", in: database) { _ in log.add("ran") }
             }
             return manager
         }
         let (waiting, other) = (try manager(), try app.open())
         let progress = waiting.progress
-        let hasBegun = DispatchSemaphore(value: 0)
+        let hasBegun = Locked(false)
         Thread.detachNewThread {
             try? other.writeWithoutTransaction { db in
                 try db.beginTransaction(.immediate)
-                hasBegun.signal()
+                hasBegun.withLock { $0 = true }
                 Thread.sleep(forTimeInterval: 0.2)
                 progress.cancel()
                 try db.rollback()
             }
         }
-        hasBegun.wait()
-        #expect(throws: CancellationError.self) { try waiting.migrate() }
+        while !hasBegun.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+        await #expect(throws: CancellationError.self) { try await waiting.migrate() }
         #expect(app.log.lines == [])
-        try manager().migrate()
+        try await manager().migrate()
         #expect(app.log.lines == ["ran"])
     }
 
