@@ -69,14 +69,17 @@ extension DatabaseFile {
     }
 
     func twoDatabases(_ found: [FoundDatabase]) -> MigrationError {
-        MigrationError(
+        let (places, them, others) =
+            found.count == 2
+            ? ("two places, and both", "both", "the other one stays where it is")
+            : ("\(found.count) places, and all", "them", "the others stay where they are")
+        return MigrationError(
             .twoPlaces,
-            "The app's database is in \(found.count == 2 ? "two places, and both" : "\(found.count) places, and all") hold data: "
+            "The app's database is in \(places) hold data: "
                 + found.map(\.description).joined(separator: " and "),
             remedy: """
-                Nothing was changed. Show \(found.count == 2 ? "both" : "them") to the person, or decide by their dates, and call \
-                keep(_:) with the path of the one to go on with: the \(found.count == 2 ? "other one stays where it is" : "others stay where they are"), \
-                under another name.
+                Nothing was changed. Show \(them) to the person, or decide by their dates, and call keep(_:) with the path of \
+                the one to go on with: \(others), under another name.
                 """)
     }
 

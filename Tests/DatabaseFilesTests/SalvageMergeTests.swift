@@ -48,54 +48,57 @@ struct SalvageMergeTests {
         try queue.close()
     }
 
-    @Test("come back with the root of their tree, which is its own parent", arguments: ["", "WITHOUT ROWID"])
-    func ownParent(kind: String) throws {
+    /// Salvages a database of other tables, empties them, and adds the rows of the file that was set aside.
+    private func merging(
+        _ tables: String, _ rows: String, emptying deletion: String,
+        _ check: (DatabaseQueue, _ saved: Int) throws -> Void
+    ) throws {
         let folder = try TemporaryFolder()
         let file = DatabaseFile(path: folder.path("tree.sqlite"))
-        let schema = try SchemaMigrator(
-            tables: """
-                CREATE TABLE part(id TEXT PRIMARY KEY, parent TEXT NOT NULL REFERENCES part(id)) \(kind);
-                """)
+        let schema = try SchemaMigrator(tables: tables)
         var queue = try file.openQueue()
         try schema.migrate(queue)
-        try queue.execute("INSERT INTO part VALUES ('root', 'root'), ('b', 'root'), ('a', 'b')")
+        try queue.execute(rows)
         try queue.close()
         let pages = DatabasePages(path: folder.path("tree.sqlite"))
         try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
         let setAside = try #require(try file.salvage(into: schema).setAside)
         queue = try file.openQueue()
-        try queue.execute("DELETE FROM part")
-        #expect(try file.salvage(from: setAside, into: schema, of: queue).saved == 3)
-        #expect(try queue.strings("SELECT id FROM part ORDER BY id") == ["a", "b", "root"])
+        try queue.execute(deletion)
+        try check(queue, file.salvage(from: setAside, into: schema, of: queue).saved)
         try queue.close()
+    }
+
+    @Test("come back with the root of their tree, which is its own parent", arguments: ["", "WITHOUT ROWID"])
+    func ownParent(kind: String) throws {
+        try merging(
+            "CREATE TABLE part(id TEXT PRIMARY KEY, parent TEXT NOT NULL REFERENCES part(id)) \(kind);",
+            "INSERT INTO part VALUES ('root', 'root'), ('b', 'root'), ('a', 'b')",
+            emptying: "DELETE FROM part"
+        ) { queue, saved in
+            let ids = try queue.strings("SELECT id FROM part ORDER BY id")
+            #expect(saved == 3)
+            #expect(ids == ["a", "b", "root"])
+        }
     }
 
     @Test("are left out where SQLite takes a row for no parent of its own, without keeping others away")
     func parentInAnotherCase() throws {
-        let folder = try TemporaryFolder()
-        let file = DatabaseFile(path: folder.path("tree.sqlite"))
-        let schema = try SchemaMigrator(
-            tables: """
-                CREATE TABLE part(id TEXT COLLATE NOCASE PRIMARY KEY, parent TEXT REFERENCES part(id));
-                CREATE TABLE note(text TEXT PRIMARY KEY);
-                """)
-        var queue = try file.openQueue()
-        try schema.migrate(queue)
-        try queue.execute(
+        try merging(
+            """
+            CREATE TABLE part(id TEXT COLLATE NOCASE PRIMARY KEY, parent TEXT REFERENCES part(id));
+            CREATE TABLE note(text TEXT PRIMARY KEY);
+            """,
             """
             INSERT INTO part VALUES ('root', 'root'); UPDATE part SET id = 'Root';
             INSERT INTO note VALUES ('a')
-            """)
-        try queue.close()
-        let pages = DatabasePages(path: folder.path("tree.sqlite"))
-        try pages.change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
-        let setAside = try #require(try file.salvage(into: schema).setAside)
-        queue = try file.openQueue()
-        try queue.execute("DELETE FROM part; DELETE FROM note")
-        _ = try file.salvage(from: setAside, into: schema, of: queue)
-        #expect(try queue.strings("SELECT id FROM part") == [])
-        #expect(try queue.strings("SELECT text FROM note") == ["a"])
-        try queue.close()
+            """, emptying: "DELETE FROM part; DELETE FROM note"
+        ) { queue, _ in
+            let ids = try queue.strings("SELECT id FROM part")
+            let texts = try queue.strings("SELECT text FROM note")
+            #expect(ids == [])
+            #expect(texts == ["a"])
+        }
     }
 
     @Test("are added also if SQLite can read the file by now")

@@ -238,32 +238,23 @@ struct CheckTests {
             ])
     }
 
-    @Test(
-        "is silent about an old table that stands aside, where no foreign key has followed the rename",
-        arguments: [
-            """
-            PRAGMA legacy_alter_table = ON;
-            ALTER TABLE book RENAME TO book_old;
-            CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);
-            INSERT INTO book SELECT id, ifnull(title, '') FROM book_old;
-            DROP TABLE book_old;
-            """
-        ])
-    func renamedFirst(sql: String) async throws {
-        #expect(try await findings(sql).filter { $0.contains("[rebuild-foreign-keys]") } == [])
+    /// A rebuild whose old table stands aside, and which no foreign key has followed.
+    private static let renamedFirst = """
+        PRAGMA legacy_alter_table = ON;
+        ALTER TABLE book RENAME TO book_old;
+        CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);
+        INSERT INTO book SELECT id, ifnull(title, '') FROM book_old;
+        DROP TABLE book_old;
+        """
+
+    @Test("is silent about an old table that stands aside, where no foreign key has followed the rename")
+    func renamedFirst() async throws {
+        #expect(try await findings(Self.renamedFirst).filter { $0.contains("[rebuild-foreign-keys]") } == [])
     }
 
     @Test("reports the rows that such a file leaves behind without a parent")
     func orphansOfRenamedTable() async throws {
-        let found = try await findings(
-            """
-            PRAGMA legacy_alter_table = ON;
-            ALTER TABLE book RENAME TO book_old;
-            CREATE TABLE book(id INTEGER PRIMARY KEY, title TEXT NOT NULL);
-            INSERT INTO book SELECT id, ifnull(title, '') FROM book_old;
-            DROP TABLE book_old;
-            DELETE FROM book WHERE id > 2;
-            """)
+        let found = try await findings("\(Self.renamedFirst) DELETE FROM book WHERE id > 2;")
         #expect(found.contains { $0.hasSuffix("[orphans]") }, "\(found)")
     }
 

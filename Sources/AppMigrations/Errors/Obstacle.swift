@@ -63,7 +63,7 @@ extension Error {
     /// has stopped it.
     package var isOwnFailure: Bool { Obstacle(self) == nil && !(self is CancellationError) }
 
-    /// What messages say of work that throws this error.
+    /// The verb of messages about work that throws this error.
     package var verb: String { Obstacle(self) == .postponed ? "was postponed" : "failed" }
 
     /// True if a table lacks a column.

@@ -119,7 +119,7 @@ struct TableLayout {
         return types[column] ?? declared
     }
 
-    /// What a full-text table or an R-tree alone writes into a column of its own tables; nil if a value of the app may be there.
+    /// Returns the kind of all values in a column of a table that a full-text table or an R-tree has made; nil if the app may write there.
     private static func ownValue(_ column: SQLName, in shadow: SQLName) -> Affinity? {
         let columns: [(table: String, column: String, value: Affinity)] = [
             ("_data", "block", .blob), ("_segments", "block", .blob), ("_docsize", "sz", .blob),

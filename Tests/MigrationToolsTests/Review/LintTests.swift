@@ -155,7 +155,7 @@ struct LintTests {
         #expect(review.findings.filter { $0.rule.name == "misspelt-type" }.map(\.reason) == [])
     }
 
-    @Test("says that nobody knows what is lost, where no generated rows meet a constraint")
+    @Test("says that what a file loses is unknown where no generated rows meet a constraint")
     func unjudged() throws {
         let files = [
             "1_a.sql": "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT, kind TEXT NOT NULL);",

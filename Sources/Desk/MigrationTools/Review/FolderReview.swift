@@ -187,7 +187,7 @@ package struct FolderReview: Sendable {
             let file = outline.script.fileName
             findings +=
                 StatementReview(
-                    outline, parents: parents, schema: run?.schemas[file], after: run?.schemasAfter[file],
+                    outline, parents: parents, schema: run?.schemas[file], after: run?.schema(after: file),
                     judged: run?.judged[file]
                 ).findings
         }

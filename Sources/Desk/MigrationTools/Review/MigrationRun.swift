@@ -13,8 +13,6 @@ struct MigrationRun {
     private var looks: [Look] = []
     /// The schema before each file that ran.
     private(set) var schemas: [String: ReviewedSchema] = [:]
-    /// The schema after each file that ran, by its name.
-    private(set) var schemasAfter: [String: ReviewedSchema] = [:]
     /// The tables of which rows have told what each file loses.
     private(set) var judged: [String: Set<SQLName>] = [:]
     /// The files of the migrations that failed.
@@ -71,7 +69,6 @@ struct MigrationRun {
             }
             let after = try database.read { try ReviewedSchema($0, since: before) }
             looks.append(Look(version, outline, after))
-            schemasAfter[outline.script.fileName] = after
             judged[outline.script.fileName] = losses?.tables
             let merged = merged(rows, outline, besides: losses?.losses ?? [])
             let old = synchronized.names
@@ -308,10 +305,15 @@ struct MigrationRun {
             """)
     }
 
+    /// Returns the schema after a file; nil if it did not run.
+    func schema(after file: String) -> ReviewedSchema? {
+        looks.last { $0.outline.script.fileName == file }?.schema
+    }
+
     private func unjudged(_ outline: ScriptOutline, at line: Int) -> ReviewFinding {
         finding(
             .untried, outline, line,
-            "It fails over every kind of generated rows, so nobody knows what it loses. \(ReviewRule.stepLimit.remedy)"
+            "It fails over every kind of generated rows, so what it loses is unknown. \(ReviewRule.stepLimit.remedy)"
         )
     }
 

@@ -77,7 +77,7 @@ package struct TracedReview {
         return outlines.flatMap { title, outline in
             StatementReview(
                 outline, parents: parents, schema: run.schemas[title.title],
-                after: run.schemasAfter[title.title], judged: run.judged[title.title]
+                after: run.schema(after: title.title), judged: run.judged[title.title]
             ).findings + SQLiteFeature.findings(in: outline, oldest: nil)
         }
     }

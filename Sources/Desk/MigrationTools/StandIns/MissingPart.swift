@@ -75,7 +75,7 @@ package struct MissingPart {
         return "It was not tried, because \(reason)."
     }
 
-    /// What a newer SQLite has of this name; nil if none has.
+    /// The function of this name that a newer SQLite has; nil if none has.
     private var newerFeature: SQLiteFeature? {
         guard standIn.kind == .function else { return nil }
         return SQLiteFeature.all.first { SQLName($0.name) == SQLName("\(standIn.name)()") }
