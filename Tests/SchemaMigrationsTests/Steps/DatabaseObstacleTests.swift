@@ -73,6 +73,8 @@ struct DatabaseObstacleTests {
         "of a writer keeps a step waiting, which does not begin once its launch is cancelled",
         arguments: ["closure", "step in the database", "deferred closure"])
     func cancelledMeanwhile(kind: String) async throws {
+        // The tests beside it suspend each connection that observes suspension.
+        let database = try app.open()
         try await app.manager("1.0", store: .database(database)).migrate()
         func manager() throws -> MigrationManager {
             let manager = try app.manager("2.0", store: .database(database))
