@@ -51,6 +51,7 @@ extension DatabaseFile {
             let place = try damagedPlace()
             try putJournalsBack(at: place)
             let file = try DamagedFile.locked(at: place)
+            // The lock lasts until the copy has the file's name.
             defer { withExtendedLifetime(file) {} }
             aside = try withUnfinishedFile(for: place) { new in
                 do {
@@ -69,6 +70,7 @@ extension DatabaseFile {
                 }
                 return try at(place) { try replace(place, by: new) }
             }
+            file.stayReserved()
             BackupAttempt(of: URL(fileURLWithPath: backup))?.end()
             if let aside { onEvent?(.setAside(place.path, as: aside.path)) }
         }

@@ -111,6 +111,26 @@ struct BackupRecoveryTests {
         try queue.close()
     }
 
+    @Test("leave the damaged file as it is, through a connection that was open before")
+    func openBefore() throws {
+        let backup = try #require(try file.foundBackups(in: backups.url).first)
+        let notes = try NotesDatabase()
+        let idle = try DatabaseQueue(path: notes.path)
+        try notes.change { $0.replaceSubrange(0..<100, with: Data(count: 100)) }
+        let damaged = try Data(contentsOf: notes.url)
+        let file = DatabaseFile(path: notes.path)
+        let aside = try file.restore(fromBackup: backup.path)
+        let queue = try file.openQueue()
+        try queue.inDatabase { db in
+            try db.execute(sql: "PRAGMA cache_size = 2; BEGIN; UPDATE note SET title = 'new'")
+            _ = try? idle.integers("SELECT count(*) FROM note")
+            try db.execute(sql: "COMMIT")
+        }
+        #expect(try Data(contentsOf: aside) == damaged)
+        try queue.close()
+        try idle.close()
+    }
+
     @Test("can take its place where the app sets WAL mode on each connection, and keep their dates")
     func preparedConnection() throws {
         var configuration = Configuration()

@@ -279,6 +279,48 @@ struct SalvageTests {
         try pool.close()
     }
 
+    @Test(
+        "stays as it is through a connection that was open before, which leaves the new one's journal alone")
+    func openBefore() throws {
+        try make()
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let damaged = try Data(contentsOf: URL(fileURLWithPath: path))
+        try change { $0.replaceSubrange(0..<16, with: Data("SQLite format 3\0".utf8)) }
+        let idle = try DatabaseQueue(path: path)
+        #expect(try idle.integers("SELECT count(*) FROM note") == [3_000])
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        let aside = try #require(try file.salvage(into: schema).setAside)
+        let new = try file.openQueue()
+        try new.inDatabase { db in
+            try db.execute(sql: "PRAGMA cache_size = 2; BEGIN; UPDATE note SET title = 'new'")
+            #expect(FileManager.default.fileExists(atPath: path + "-journal"))
+            // The connection reads the damaged file, or finds that it is none.
+            _ = try? idle.integers("SELECT count(*) FROM note")
+            #expect(FileManager.default.fileExists(atPath: path + "-journal"))
+            try db.execute(sql: "COMMIT")
+        }
+        #expect(try Data(contentsOf: aside) == damaged)
+        #expect(try new.integers("SELECT count(*) FROM note WHERE title = 'new'") == [3_000])
+        try new.close()
+        try idle.close()
+    }
+
+    @Test("keeps a connection from writing that was open before, which is told to open the new one")
+    func writtenAfterwards() throws {
+        try make()
+        let idle = try DatabaseQueue(path: path)
+        try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
+        try file.salvage(into: schema)
+        let error = try #require(throws: MigrationError.self) { try schema.migrate(idle) }
+        #expect(
+            error.description == """
+                the file of the open database is no longer found at its path (SQLite 1032). If the file was moved, replaced or \
+                removed, close the database, and open it at its path again. If not, make its folder readable.
+                """)
+        try idle.close()
+        #expect(try rightNotes() == 3_000)
+    }
+
     @Test("gets its journal back when a process dies before the new database has its name")
     func journalOfAnAttemptThatDied() throws {
         try make()

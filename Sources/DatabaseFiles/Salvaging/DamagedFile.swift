@@ -55,22 +55,8 @@ final class DamagedFile {
         let deadline = ContinuousClock.now + limit
         let file = try DamagedFile(at: url, flags: O_RDWR)
         guard let handle = file.handle else { return file }
-        let descriptor = handle.fileDescriptor
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = 0x4000_0000
-        lock.l_len = 512
-        #if canImport(Darwin)
-            let command: Int32 = 90  // F_OFD_SETLK, which Darwin's module does not show.
-        #else
-            let command: Int32 = 37  // F_OFD_SETLK, which needs _GNU_SOURCE.
-        #endif
         while true {
-            var result = fcntl(descriptor, command, &lock)
-            // A system without these locks has those of processes, which only other processes respect.
-            if result != 0, errno == EINVAL { result = fcntl(descriptor, F_SETLK, &lock) }
-            if result == 0 { break }
+            if setLock(F_WRLCK, on: lockBytes, of: handle) == 0 { break }
             // File systems without these locks have none of SQLite's either.
             guard errno == EAGAIN || errno == EACCES else { return file }
             guard ContinuousClock.now < deadline else {
@@ -85,6 +71,47 @@ final class DamagedFile {
         // Whoever had the lock may have written.
         try file.measure(handle)
         return file
+    }
+
+    /// Lets others read the file again, once it has another name, and keeps it reserved while the process lives.
+    ///
+    /// A connection that was opened before goes by the path, where another database is now. In rollback mode it would
+    /// take that one's journal for its own, write it into this file, and delete it. It leaves the journal alone while
+    /// somebody seems to be writing.
+    func stayReserved() {
+        // These systems kill a process that has a lock in an app group's folder when they suspend it.
+        #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
+            guard let handle else { return }
+            let byte = Self.lockBytes.lowerBound + 1
+            _ = Self.setLock(F_UNLCK, on: Self.lockBytes.lowerBound..<byte, of: handle)
+            _ = Self.setLock(F_UNLCK, on: byte + 1..<Self.lockBytes.upperBound, of: handle)
+            // Each takes a descriptor, of which a process has few.
+            Self.reserved.withLock { $0 = $0.suffix(7) + [self] }
+        #endif
+    }
+
+    private static let reserved = Locked<[DamagedFile]>([])
+
+    /// SQLite's pending byte, its reserved byte, and those of readers.
+    private static let lockBytes: Range<off_t> = 0x4000_0000..<0x4000_0200
+
+    /// Sets a lock of the open file description, or takes it away.
+    ///
+    /// - Returns: 0, or -1 with `errno` set.
+    private static func setLock(_ type: Int32, on bytes: Range<off_t>, of handle: FileHandle) -> Int32 {
+        var lock = flock()
+        lock.l_type = Int16(type)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = bytes.lowerBound
+        lock.l_len = off_t(bytes.count)
+        #if canImport(Darwin)
+            let command: Int32 = 90  // F_OFD_SETLK, which Darwin's module does not show.
+        #else
+            let command: Int32 = 37  // F_OFD_SETLK, which needs _GNU_SOURCE.
+        #endif
+        let result = fcntl(handle.fileDescriptor, command, &lock)
+        // A system without these locks has those of processes, which only other processes respect.
+        return result != 0 && errno == EINVAL ? fcntl(handle.fileDescriptor, F_SETLK, &lock) : result
     }
 
     /// Reads bytes; fewer at the end of the file.

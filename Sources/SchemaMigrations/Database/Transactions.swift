@@ -32,7 +32,7 @@ extension Database {
         try interrupter?.check()
         do {
             try withoutBusyTimeout {
-                try waitWhileBusy(upTo: limit, interrupter: interrupter) { try beginTransaction(.immediate) }
+                try waitWhileBusy(upTo: limit, interrupter: interrupter) { try beginWriting() }
             }
         } catch {
             throw explained(error)
@@ -52,6 +52,18 @@ extension Database {
             let error = explained(error)
             rollbackIfOpen()
             clearSchemaCache()
+            throw error
+        }
+    }
+
+    private func beginWriting() throws {
+        do {
+            try beginTransaction(.immediate)
+        } catch let error as DatabaseError where error.isBusy {
+            // A damaged file stays reserved once another one has its name: waiting would not help.
+            guard app_migrations_has_moved(sqliteConnection) == 0 else {
+                throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED)
+            }
             throw error
         }
     }
