@@ -75,6 +75,10 @@ public struct MigrationError: Error, Sendable {
         case unknownMigrations
         /// A statement cannot run in a migration.
         case refusedStatement
+        /// A migration leaves rows that refer to a table which does not exist.
+        case missingParent
+        /// A migration leaves something else broken.
+        case broken
         /// An adoption was not told which version something means that another library has left in the database.
         case unknownMeaning
     }

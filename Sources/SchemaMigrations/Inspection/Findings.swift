@@ -174,6 +174,11 @@ indirect enum Finding {
         }
     }
 
+    /// True if rows refer to a table that does not exist.
+    var isOfMissingParent: Bool {
+        if case .orphans(_, _, hasParent: false) = self { true } else { false }
+    }
+
     /// A likely reason, in a sentence.
     var hint: String? {
         if case .brokenObject(let object) = self { object.hint } else { nil }

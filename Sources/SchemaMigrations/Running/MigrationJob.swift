@@ -240,5 +240,6 @@ extension MigrationError {
             .stepFailed, at: .file(job.title), "leaves \(finding.description)",
             remedy: remedies.compactMap(\.self).joined(separator: " "))
         schemaVersion = job.version
+        self = about(finding.isOfMissingParent ? .missingParent : .broken)
     }
 }

@@ -477,14 +477,13 @@ struct MigrationRun {
             }
         }
         guard let code = error.sqliteCode else {
+            let isCut = error.detail == .missingParent
             // An error of Swift says nothing about rows.
-            guard error.diagnostic.problem.hasPrefix("leaves ") else { return nil }
+            guard isCut || error.detail == .broken else { return nil }
             // Of these foreign keys, another rule says that they refer to the wrong table.
             let stoodAside = outline.rebuilds.contains {
                 if case .oldStoodAside = $0.order { true } else { false }
             }
-            let problem = error.diagnostic.problem
-            let isCut = problem.hasSuffix("which does not exist")
             guard !(stoodAside && isCut) else { return nil }
             // Nothing was rolled back here.
             let remedy =
@@ -493,7 +492,7 @@ struct MigrationRun {
                 : ReviewRule.orphans.remedy
             return finding(
                 .orphans, outline, outline.firstLoss?.line,
-                "Over generated rows, it \(problem). \(remedy)")
+                "Over generated rows, it \(error.diagnostic.problem). \(remedy)")
         }
         if error.message.contains("annot add a ") {
             return finding(

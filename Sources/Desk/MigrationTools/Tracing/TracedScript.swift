@@ -53,7 +53,7 @@ extension Error {
             isForeignKey ? "leaves \(cause?.orphan ?? "")" : cause?.problem ?? quotation,
             remedy: "Fix the migration.", underlyingError: self)
         failure.sqliteCode = isForeignKey ? nil : cause?.extendedResultCode.rawValue
-        return failure
+        return isForeignKey ? failure.about(.broken) : failure
     }
 }
 

@@ -91,7 +91,7 @@ extension MigrationError {
                 "Pass another folder as --directory, or make a first migration with `app-migrations new <name>`."
         case .unknownMigrations:
             return "Pass the folder of its own migrations as --directory. Nothing was changed."
-        case .refusedStatement, .unknownMeaning, nil:
+        case .refusedStatement, .missingParent, .broken, .unknownMeaning, nil:
             if let part = MissingPart.title(in: message) {
                 return """
                     If the app adds \(part), let the app do this: what `code.rules` declares stands in for it where nothing is \
