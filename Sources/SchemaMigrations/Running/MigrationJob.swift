@@ -91,7 +91,7 @@ final class MigrationJob {
     /// - Parameter afterEach: is called after each statement of a file.
     private func runBody(_ db: Database, afterEach: () throws -> Void) throws {
         if let script = try self.script ?? Self.script(migration, direction) {
-            try script.run(db, afterEach: afterEach)
+            try script.run(db, fixing: fix, afterEach: afterEach)
         } else if direction == .up {
             try migration.migrate(db)
         } else {
@@ -204,6 +204,12 @@ extension MigrationJob {
         return error
     }
 
+    /// The remedy if the migration itself is to blame for its failure.
+    fileprivate var fix: String {
+        direction == .up || migration is UnknownMigration
+            ? MigrationError.fixMigration : "It was not undone. Fix it and roll back again."
+    }
+
     /// Runs the body, and names the migration in the errors that it throws.
     private func mapErrors(_ db: Database, _ body: () throws -> Void) throws {
         do {
@@ -223,8 +229,7 @@ extension MigrationJob {
         let databaseError = error as? DatabaseError
         var failure = MigrationError(
             Obstacle(error)?.code ?? .stepFailed, at: .file(title), error.quotation,
-            remedy: databaseError.map { db.remedy(for: $0, fixing: MigrationError.fixMigration) }
-                ?? Obstacle(error)?.remedy ?? MigrationError.fixMigration,
+            remedy: databaseError.map { db.remedy(for: $0, fixing: fix) } ?? Obstacle(error)?.remedy ?? fix,
             underlyingError: error)
         failure.schemaVersion = version
         failure.sqliteCode = databaseError?.extendedResultCode.rawValue
@@ -235,7 +240,7 @@ extension MigrationJob {
 extension MigrationError {
     /// Creates an error for a problem that a migration has caused.
     init(_ finding: Finding, leftBy job: MigrationJob) {
-        let remedies = [finding.hint, finding.remedy, MigrationError.fixMigration]
+        let remedies = [finding.hint, finding.remedy, job.fix]
         self.init(
             .stepFailed, at: .file(job.title), "leaves \(finding.description)",
             remedy: remedies.compactMap(\.self).joined(separator: " "))

@@ -139,7 +139,10 @@ struct RollbackTests {
             Self.files.merging(["2_b.down.sql": "DROP TABLE b;\nDROP TABLE nowhere;"]) { $1 })
         try schema.migrate(queue)
         let error = try failure { try schema.rollback(queue, to: 0) }
-        #expect(error.message == "2_b.down.sql:2: no such table: nowhere (SQLite 1).")
+        #expect(
+            error.description == """
+                2_b.down.sql:2: no such table: nowhere (SQLite 1). It was not undone. Fix it and roll back again.
+                """)
         #expect(error.schemaVersion == 2)
         #expect(error.committed == [4, 3])
         #expect(try queue.ledger() == [1, 2])
@@ -173,9 +176,10 @@ struct RollbackTests {
         let error = try failure { try schema.rollback(queue, to: 1) }
         #expect(error.code == .stepFailed)
         #expect(
-            error.message
-                == "2_rows.down.sql: leaves 1 row of table child whose x refers to no row of parent."
-        )
+            error.description == """
+                2_rows.down.sql: leaves 1 row of table child whose x refers to no row of parent. Keep the rows that others refer \
+                to, or delete the rows that refer to them. It was not undone. Fix it and roll back again.
+                """)
         #expect(try queue.ledger() == [1, 2])
     }
 

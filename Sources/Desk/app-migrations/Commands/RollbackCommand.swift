@@ -29,12 +29,7 @@ struct RollbackCommand: ParsableCommand {
             do {
                 return try folder.suggestingUndo(in: queue) { try migrator.rollback(queue, to: to) }
             } catch var error as MigrationError where !error.committed.isEmpty {
-                let undone = error.committed.map { "\($0)" }
-                let remedy = error.remedy.replacing(
-                    MigrationError.fixMigration, with: "Fix it, and roll back again.")
-                error.remedy = """
-                    It was not undone, but \(undone.asList) \(undone.count == 1 ? "was" : "were"). \(remedy)
-                    """
+                error.remedy += " Undone before it: \(error.committed.map { "\($0)" }.asList)."
                 throw error
             }
         }
