@@ -724,17 +724,22 @@ struct LateRowsTests {
         #expect(try release("3.0", files: 2).migrate().launch == .relaunch)
     }
 
-    @Test("visits them in a database that comes back, though the step that is finishing it has run elsewhere")
-    func comingBack() throws {
+    @Test(
+        "visits them in a database that comes back, though the step that is finishing it has run elsewhere",
+        arguments: [
+            ["3.0", "3.0", "3.0-1"], ["3.0", "3.0-1", "3.0-2"], ["3.0-beta.1", "3.0", "3.0-1"],
+        ] as [[AppVersion]])
+    func comingBack(versions: [AppVersion]) throws {
+        let (newest, finishing, contraction) = (versions[0], versions[1], versions[2])
         let database = try open()
         let backup = try app.folder.queue("backup.sqlite")
-        func release(_ version: String) throws -> MigrationManager {
+        func release(_ version: AppVersion) throws -> MigrationManager {
             let manager = try app.manager(
-                version, adopting: Adoption { "1.0" },
+                "\(version)", adopting: Adoption { "1.0" },
                 options: MigrationOptions(ignoresStepsAboveCurrent: true))
             fillHashes(in: database, of: manager)
-            manager.whenMigratingToVersion("3.0", finishing: ["2.1"]) {}
-            manager.whenMigratingToVersion("3.0-1", in: database) { db in
+            manager.whenMigratingToVersion(finishing, finishing: ["2.1"]) {}
+            manager.whenMigratingToVersion(contraction, in: database) { db in
                 try db.execute(sql: "ALTER TABLE photo DROP COLUMN data")
             }
             return manager
@@ -743,9 +748,9 @@ struct LateRowsTests {
         try release("2.1").runDeferred()
         try insert("(60, 'f')", database)
         try database.backup(to: backup)
-        #expect(try release("3.0").migrate().completed.versions == ["2.1", "3.0", "3.0-1"])
+        #expect(try release(newest).migrate().completed.map(\.version) == ["2.1", finishing, contraction])
         try backup.backup(to: database)
-        #expect(try release("3.0").migrate().completed.versions == ["2.1", "3.0-1"])
+        #expect(try release(newest).migrate().completed.map(\.version) == ["2.1", contraction])
         #expect(try old(database).isEmpty)
     }
 

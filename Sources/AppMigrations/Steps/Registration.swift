@@ -172,8 +172,9 @@ struct Registration: Sendable {
     private func comesBack(
         _ states: [PlaceState], _ index: Int, before deadline: AppVersion?, at version: AppVersion
     ) -> Bool {
+        // A deadline may be a sub-migration, or that of a release whose pre-release is complete.
         guard let deadline, version >= deadline, let completed = states[0].record?.completed,
-            completed >= deadline,
+            completed.ceiling >= deadline,
             states[index].record?.completed ?? .zero < deadline
         else { return false }
         return (due[index].schemaSteps + due[index].closures).allSatisfy {

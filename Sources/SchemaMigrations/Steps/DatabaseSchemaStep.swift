@@ -74,9 +74,11 @@ final class SQLSchemaStep: DatabaseSchemaStep {
         let report = try migrator.migrate(
             database, upTo: target, undoingOnly: context.launch.isDowngrade,
             restarting: RestartedSteps(database: database) { step in
-                // Another branch may have the same version. What other managers know of it, this one does not.
-                step.version > context.to
-                    || step.version == context.to && step.manager == context.work.manager && !isKnown(step.id)
+                // Another branch may have the same version, or one of the same release. What other managers know of it, this one
+                // does not.
+                step.version > context.to.ceiling
+                    || step.version.release == context.to.release && step.manager == context.work.manager
+                        && !isKnown(step.id)
             },
             progress: context.progress,
             interrupter: Interrupter(observing: context.progress))

@@ -35,16 +35,17 @@ struct RestartedStepsTests {
     /// - Parameter hasHash: whether the build has the migration.
     private func manager(
         _ version: String, _ database: any DatabaseWriter, name: String = "Library", hasHash: Bool? = nil,
-        hasStep: Bool? = nil
+        hasStep: Bool? = nil, step: AppVersion = "2.0", of app: App? = nil
     ) throws -> MigrationManager {
         let manager = try MigrationManager(
-            name: name, currentVersion: version, adopting: .newApp, store: .jsonFile(at: app.storeURL))
+            name: name, currentVersion: version, adopting: .newApp,
+            store: .jsonFile(at: (app ?? self.app).storeURL))
         let schema = try SchemaMigrator(
             migrations: hasHash ?? (version == "2.0") ? [Self.note, Self.hash] : [Self.note],
             options: SchemaOptions(newerDatabases: .rollBack))
         manager.whenMigratingToVersion("1.0", migrate: schema, in: database)
         if hasStep ?? (version == "2.0") {
-            manager.afterMigratingToVersion("2.0", in: database, overRowsOf: "note") { db, rows in
+            manager.afterMigratingToVersion(step, in: database, overRowsOf: "note") { db, rows in
                 try db.execute(
                     literal: "UPDATE note SET hash = 'new' WHERE hash IS NULL AND \(rows.condition)")
             }
@@ -108,18 +109,48 @@ struct RestartedStepsTests {
         #expect(try rest(database) == 0)
     }
 
-    @Test("goes on where it is, if the build that undoes another migration has the step")
-    func knownStep() throws {
+    @Test(
+        "goes on where it is, if the build that undoes another migration has the step",
+        arguments: [("2.0", "2.0"), ("2.0", "2.0-1"), ("2.0-beta.1", "2.0")] as [(String, AppVersion)])
+    func knownStep(version: String, step: AppVersion) throws {
+        let app = try App()
         let database = try app.open()
-        try runBatch(database)
-        let left = try rest(database)
+        try manager("1.0", database, of: app).migrate()
+        func build() throws -> MigrationManager {
+            try manager(version, database, hasHash: true, hasStep: true, step: step, of: app)
+        }
+        let interrupted = try build()
+        try interrupted.migrate()
+        try interrupted.runDeferred(while: {
+            interrupted.deferredProgress.cancel()
+            return true
+        })
+        let left = try #require(try rest(database))
+        #expect(left < 1000)
         let strange = SQLMigration(
             version: 3, name: "strange", sql: "CREATE TABLE strange(x)", down: "DROP TABLE strange")
         try SchemaMigrator(migrations: [Self.note, Self.hash, strange]).migrate(database)
-        let same = try manager("2.0", database)
-        let report = try same.migrate()
+        let report = try build().migrate()
         #expect(report.schemaSteps.map(\.undone) == [["3"]])
-        #expect(report.deferred.first?.done == left.map { 1000 - $0 })
+        #expect(report.deferred.first?.done == 1000 - left)
+    }
+
+    @Test("begins again, if the build that undoes its migration has another step of the same release")
+    func stepOfRelease() throws {
+        let app = try App()
+        let database = try app.open()
+        try manager("1.0", database, of: app).migrate()
+        let branch = try manager("2.0", database, step: "2.0-1", of: app)
+        try branch.migrate()
+        try branch.runDeferred(while: {
+            branch.deferredProgress.cancel()
+            return true
+        })
+        try manager("2.0", database, hasHash: false, hasStep: false, of: app).migrate()
+        let returned = try manager("2.0", database, step: "2.0-1", of: app)
+        try returned.migrate()
+        #expect(try returned.runDeferred().pending == [])
+        #expect(try rest(database) == 0)
     }
 
     @Test("goes on where it is, if the undoing is rolled back")
