@@ -88,6 +88,10 @@ extension TableChange {
                 try db.execute(sql: "\(update)\(filter)", arguments: StatementArguments(arguments))
                 // A value that is not equal to itself must not be lost.
                 if db.changesCount < rows.count { try db.execute(sql: update) }
+                // A row that showed the number of TRUE in a column of texts holds the text now, and an index the number.
+                if old.columns.contains(where: \.isTextWithTruth) {
+                    try db.execute(sql: "REINDEX \(table.inMain)")
+                }
             }
         }
     }
@@ -103,5 +107,12 @@ extension TableChange {
             .invalidMigration,
             "The temporary trigger \(trigger) would see rows of table \(table) being written that do not change",
             remedy: "Drop it first. Nothing was changed.")
+    }
+}
+
+extension TableShape.Column {
+    /// True if the default of a column of texts is TRUE or FALSE, which SQLite shows as a number where a row is short.
+    fileprivate var isTextWithTruth: Bool {
+        affinity == .text && ["true", "false"].contains(defaultValue?.lowercased())
     }
 }

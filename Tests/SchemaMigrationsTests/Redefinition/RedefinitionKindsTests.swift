@@ -179,6 +179,18 @@ struct RedefinitionKindsTests {
         try table.expectIntact()
     }
 
+    @Test("have an index that holds what short rows show, though TRUE is a number in a column of texts")
+    func indexOfTruth() throws {
+        let table = try RedefinedTable(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2);
+            ALTER TABLE t ADD COLUMN b TEXT DEFAULT true; ALTER TABLE t ADD COLUMN c DEFAULT 1; CREATE INDEX t_b ON t(b);
+            """)
+        try table.redefine("CREATE TABLE t(id INTEGER PRIMARY KEY, b TEXT DEFAULT true, c DEFAULT 2)")
+        #expect(try table.rows("SELECT id, c FROM t ORDER BY id") == ["1, 1", "2, 1"])
+        try table.expectIntact()
+    }
+
     @Test("have only rows written that have no value of their own")
     func fullRows() throws {
         let table = try RedefinedTable(
