@@ -27,7 +27,7 @@ struct SwiftNameTests {
             SQLMigration(
                 version: 1, name: "a",
                 sql: """
-                    CREATE TABLE date("default" INT, a_b INT, aB INT, "A b" INT);
+                    CREATE TABLE date("default" INT, "inout" INT, a_b INT, aB INT, "A b" INT);
                     CREATE TABLE mood_view(x);
                     CREATE VIEW string AS SELECT 1 AS x;
                     CREATE TABLE "date table"(x);
@@ -41,7 +41,8 @@ struct SwiftNameTests {
             "struct StringView: OldView {",
             "struct MoodTable:", "struct MoodView:", "var `default`: Int64?", "var aB: Int64?",
             "var aB2: Int64?",
-            "var aB3: Int64?", "default: row.optional(\"default\")", "container[\"a_b\"] = aB\n",
+            "var aB3: Int64?", "`inout`: row.optional(\"inout\")", "default: row.optional(\"default\")",
+            "container[\"a_b\"] = aB\n",
             "container[\"A b\"] = aB3\n",
         ] {
             #expect(text.contains(part), "\(part)")

@@ -96,7 +96,8 @@ struct TableSource {
 
     private static func decoding(_ properties: [Property], _ patterns: DatePatterns) -> String {
         let arguments = properties.map { property in
-            "\(property.name): \(read(property, patterns))"
+            // The one word of the language that is no label.
+            "\(property.name == "inout" ? property.declared : property.name): \(read(property, patterns))"
         }
         let call =
             arguments.count == 1
