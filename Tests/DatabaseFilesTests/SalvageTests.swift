@@ -310,7 +310,7 @@ struct SalvageTests {
         try make()
         let idle = try DatabaseQueue(path: path)
         try change { $0.replaceSubrange(0..<16, with: Data(count: 16)) }
-        try file.salvage(into: schema)
+        _ = try file.salvage(into: schema)
         let error = try #require(throws: MigrationError.self) { try schema.migrate(idle) }
         #expect(
             error.description == """
