@@ -70,7 +70,7 @@ extension DatabaseFile {
                 }
                 return try at(place) { try replace(place, by: new) }
             }
-            file.stayReserved()
+            if let aside { file.stayReserved(as: aside) }
             BackupAttempt(of: URL(fileURLWithPath: backup))?.end()
             if let aside { onEvent?(.setAside(place.path, as: aside.path)) }
         }

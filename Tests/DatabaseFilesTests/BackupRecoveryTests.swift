@@ -131,6 +131,34 @@ struct BackupRecoveryTests {
         try idle.close()
     }
 
+    @Test("can take its place, and give it back to the damaged file, which is salvaged then")
+    func movedBack() throws {
+        let backup = try #require(try file.foundBackups(in: backups.url).first)
+        let aside = try file.restore(fromBackup: backup.path)
+        try FileManager.default.removeItem(at: notes.url)
+        try FileManager.default.moveItem(at: aside, to: notes.url)
+        #expect(try file.salvage(into: notes.schema).saved > 0)
+    }
+
+    @Test("leave the file that they replace readable by its own journal")
+    func ownJournal() throws {
+        let backup = try #require(try file.foundBackups(in: backups.url).first)
+        let notes = try NotesDatabase()
+        let writer = try DatabaseQueue(path: notes.path)
+        try writer.inDatabase { db in
+            try db.execute(sql: "PRAGMA cache_size = 2; BEGIN; UPDATE note SET title = 'never'")
+            for end in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: notes.path + end, toPath: notes.path + ".copy" + end)
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        try writer.close()
+        let aside = try DatabaseFile(path: notes.path + ".copy").restore(fromBackup: backup.path)
+        let queue = try DatabaseQueue(path: aside.path)
+        #expect(try queue.integers("SELECT count(*) FROM note WHERE title = 'never'") == [0])
+        try queue.close()
+    }
+
     @Test("can take its place where the app sets WAL mode on each connection, and keep their dates")
     func preparedConnection() throws {
         var configuration = Configuration()

@@ -1,6 +1,7 @@
 import AppMigrations
 import Foundation
 import GRDB
+import SchemaMigrations
 
 #if canImport(Darwin)
     import Darwin
@@ -59,6 +60,7 @@ final class DamagedFile {
             if setLock(F_WRLCK, on: lockBytes, of: handle) == 0 { break }
             // File systems without these locks have none of SQLite's either.
             guard errno == EAGAIN || errno == EACCES else { return file }
+            if release(file) { continue }
             guard ContinuousClock.now < deadline else {
                 // Closing the file would give up the locks that this process has on it (howtocorrupt.html, 2.2), so it stays
                 // open: a descriptor is lost, and no row.
@@ -78,10 +80,13 @@ final class DamagedFile {
     /// A connection that was opened before goes by the path, where another database is now. In rollback mode it would
     /// take that one's journal for its own, write it into this file, and delete it. It leaves the journal alone while
     /// somebody seems to be writing.
-    func stayReserved() {
+    ///
+    /// - Parameter aside: the other name. If the file has a journal there, readers need that, and would leave it alone as well.
+    func stayReserved(as aside: URL) {
         // These systems kill a process that has a lock in an app group's folder when they suspend it.
         #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
-            guard let handle else { return }
+            let journal = try? aside.appending(end: "-journal").status()
+            guard let handle, journal == nil else { return }
             let byte = Self.lockBytes.lowerBound + 1
             _ = Self.setLock(F_UNLCK, on: Self.lockBytes.lowerBound..<byte, of: handle)
             _ = Self.setLock(F_UNLCK, on: byte + 1..<Self.lockBytes.upperBound, of: handle)
@@ -91,6 +96,24 @@ final class DamagedFile {
     }
 
     private static let reserved = Locked<[DamagedFile]>([])
+
+    /// Gives a file free that was set aside, and has got its old name back.
+    ///
+    /// - Returns: false if this process has not reserved it.
+    private static func release(_ file: DamagedFile) -> Bool {
+        reserved.withLock { files in
+            let count = files.count
+            files.removeAll { $0.identity == file.identity }
+            return files.count < count
+        }
+    }
+
+    /// The numbers of the device and of the file.
+    private var identity: [UInt64] {
+        var status = stat()
+        guard let handle, fstat(handle.fileDescriptor, &status) == 0 else { return [] }
+        return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+    }
 
     /// SQLite's pending byte, its reserved byte, and those of readers.
     private static let lockBytes: Range<off_t> = 0x4000_0000..<0x4000_0200
