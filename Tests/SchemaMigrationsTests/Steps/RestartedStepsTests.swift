@@ -54,8 +54,8 @@ struct RestartedStepsTests {
     }
 
     /// Runs a batch of the step, and leaves the others.
-    private func runBatch(_ database: any DatabaseWriter) throws {
-        let manager = try manager("2.0", database)
+    private func runBatch(_ database: any DatabaseWriter, by manager: MigrationManager? = nil) throws {
+        let manager = try manager ?? self.manager("2.0", database)
         try manager.migrate()
         try manager.runDeferred(while: {
             manager.deferredProgress.cancel()
@@ -119,12 +119,7 @@ struct RestartedStepsTests {
         func build() throws -> MigrationManager {
             try manager(version, database, hasHash: true, hasStep: true, step: step, of: app)
         }
-        let interrupted = try build()
-        try interrupted.migrate()
-        try interrupted.runDeferred(while: {
-            interrupted.deferredProgress.cancel()
-            return true
-        })
+        try runBatch(database, by: build())
         let left = try #require(try rest(database))
         #expect(left < 1000)
         let strange = SQLMigration(
@@ -140,12 +135,7 @@ struct RestartedStepsTests {
         let app = try App()
         let database = try app.open()
         try manager("1.0", database, of: app).migrate()
-        let branch = try manager("2.0", database, step: "2.0-1", of: app)
-        try branch.migrate()
-        try branch.runDeferred(while: {
-            branch.deferredProgress.cancel()
-            return true
-        })
+        try runBatch(database, by: manager("2.0", database, step: "2.0-1", of: app))
         try manager("2.0", database, hasHash: false, hasStep: false, of: app).migrate()
         let returned = try manager("2.0", database, step: "2.0-1", of: app)
         try returned.migrate()
