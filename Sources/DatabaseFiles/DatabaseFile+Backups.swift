@@ -70,7 +70,7 @@ extension DatabaseFile {
                 }
                 return try at(place) { try replace(place, by: new) }
             }
-            if let aside { file.stayReserved(as: aside) }
+            file.stayLocked()
             BackupAttempt(of: URL(fileURLWithPath: backup))?.end()
             if let aside { onEvent?(.setAside(place.path, as: aside.path)) }
         }
@@ -78,7 +78,8 @@ extension DatabaseFile {
     }
 
     private func copy(_ backup: String, to new: URL, like place: URL, _ interrupter: Interrupter) throws {
-        guard DatabasePlace(backup) != nil else { throw POSIXError(.ENOENT) }
+        guard let found = DatabasePlace(backup) else { throw POSIXError(.ENOENT) }
+        DatabaseFileLock.release(found)
         let source: DatabaseQueue
         do {
             source = try DatabaseQueue(path: backup, configuration: configuration.forCopying(readOnly: true))

@@ -143,8 +143,11 @@ extension DatabaseFile {
             if !haveSecondNames { try setSideFilesAside(of: url, as: aside) }
             try willChange(.nameAside)
             guard app_migrations_rename(url.path, aside.path) == 0 else { throw POSIXError.current }
+            let file = try? FileHandle.opening(aside, O_RDWR | O_NONBLOCK)
             for end in Self.sideFileEnds where haveSecondNames { unlink(url.path + end) }
             try DurableFile(at: url).syncName()
+            connection?.close()
+            file.map { DatabaseFileLock(handle: $0).keep() }
             onEvent?(.setAside(url.path, as: aside.path))
         }
     }

@@ -38,6 +38,7 @@ extension DatabaseFile {
     func places() -> [DatabasePlace] {
         var places: [DatabasePlace] = []
         for place in ([path] + oldPaths).compactMap(DatabasePlace.init) {
+            DatabaseFileLock.release(place)
             if !places.contains(where: { $0.url.isSameFile(as: place.url) }) { places.append(place) }
         }
         return places

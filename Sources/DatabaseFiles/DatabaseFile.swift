@@ -23,7 +23,9 @@ import SchemaMigrations
 /// Opening then brings the database here first, once, with everything in its write-ahead log; see
 /// <doc:MovingIntoAnAppGroup>. It refuses a store of Core Data or SwiftData, which `NSPersistentStoreCoordinator` moves.
 ///
-/// A file that is damaged is never deleted: see <doc:SalvagingADamagedDatabase>.
+/// A file that is damaged is never deleted: see <doc:SalvagingADamagedDatabase>. Nor is one that gives way to another. Such a file
+/// can be opened only by a `DatabaseFile` until the process ends that has set it aside, because a connection that was opened before
+/// would take the new database's journal for its own; on iOS, tvOS, watchOS and visionOS, it can be opened by any connection.
 public struct DatabaseFile: Sendable {
     /// A rule for opening a file that does not exist.
     public enum MissingFileRule: Sendable {

@@ -31,6 +31,9 @@ struct FileIdentity: Equatable {
 }
 
 extension stat {
+    /// Returns true if both are of one file.
+    func isSameFile(as other: stat) -> Bool { st_ino == other.st_ino && st_dev == other.st_dev }
+
     /// The time at which the contents were changed last.
     var modified: timespec {
         #if canImport(Darwin)
@@ -45,6 +48,6 @@ extension URL {
     /// Returns true if both are names of one file.
     func isSameFile(as other: URL) -> Bool {
         guard let status = try? status(), let others = try? other.status() else { return false }
-        return status.st_ino == others.st_ino && status.st_dev == others.st_dev
+        return status.isSameFile(as: others)
     }
 }

@@ -131,6 +131,24 @@ struct BackupRecoveryTests {
         try idle.close()
     }
 
+    @Test("keep their rows beside a connection that was open before, and finds their log")
+    func openBeforeLog() throws {
+        let backup = try #require(try file.foundBackups(in: backups.url).first)
+        let notes = try NotesDatabase()
+        let idle = try DatabaseQueue(path: notes.path)
+        let replaced = try Data(contentsOf: notes.url)
+        let file = DatabaseFile(path: notes.path)
+        let aside = try file.restore(fromBackup: backup.path)
+        let pool = try file.openPool()
+        try pool.execute("UPDATE note SET title = 'new'")
+        #expect(throws: DatabaseError.self) { try idle.execute("UPDATE note SET title = 'old' WHERE id > 2") }
+        try idle.close()
+        #expect(try pool.integers("SELECT count(*) FROM note WHERE title = 'new'") == [40])
+        try pool.close()
+        #expect(try file.openQueue().integers("SELECT count(*) FROM note WHERE title = 'new'") == [40])
+        #expect(try Data(contentsOf: aside) == replaced)
+    }
+
     @Test("can take its place, and give it back to the damaged file, which is salvaged then")
     func movedBack() throws {
         let backup = try #require(try file.foundBackups(in: backups.url).first)
@@ -154,7 +172,7 @@ struct BackupRecoveryTests {
         }
         try writer.close()
         let aside = try DatabaseFile(path: notes.path + ".copy").restore(fromBackup: backup.path)
-        let queue = try DatabaseQueue(path: aside.path)
+        let queue = try DatabaseFile(path: aside.path).openQueue()
         #expect(try queue.integers("SELECT count(*) FROM note WHERE title = 'never'") == [0])
         try queue.close()
     }

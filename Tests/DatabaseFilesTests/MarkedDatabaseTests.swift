@@ -86,7 +86,7 @@ struct MarkedDatabaseTests {
             Issue.record("nothing was set aside")
             return
         }
-        #expect(try notes(DatabaseQueue(path: aside)) == ["older build"])
+        #expect(try notes(DatabaseFile(path: aside).openQueue()) == ["older build"])
     }
 
     @Test("that was moved does not take the place of one that a later version has made elsewhere")
@@ -371,7 +371,7 @@ struct MarkedDatabaseTests {
                 case .ignored, .salvaged: nil
                 }
             }.first)
-        #expect(try notes(DatabaseQueue(path: path)) == ["a", "b"])
+        #expect(try notes(DatabaseFile(path: path).openQueue()) == ["a", "b"])
     }
 
     @Test("that a connection in rollback mode still has open takes nothing from it after the move")
@@ -390,5 +390,32 @@ struct MarkedDatabaseTests {
             try FileManager.default.contentsOfDirectory(atPath: folder.path("old")).allSatisfy {
                 $0.hasSuffix(".lock")
             })
+    }
+
+    @Test(
+        "keeps its rows beside a connection that still has the file open which gave way",
+        arguments: ["DELETE", "WAL"])
+    func idleConnectionAside(mode: String) throws {
+        try make(old, "a")
+        try make(new, "b")
+        let idle = try DatabaseQueue(path: new)
+        #expect(try notes(idle) == ["b"])
+        try file().keep(old)
+        let queue = try file().openQueue()
+        try queue.inDatabase { db in
+            try db.execute(sql: "PRAGMA journal_mode = \(mode); PRAGMA cache_size = 2; BEGIN")
+            try db.execute(sql: "UPDATE note SET text = 'new'; CREATE TABLE large(x)")
+            // More than the cache holds: the journal is on the disk.
+            try db.execute(sql: "INSERT INTO large VALUES (zeroblob(100000))")
+            _ = try? notes(idle)
+            let log = new + (mode == "WAL" ? "-wal" : "-journal")
+            #expect(FileManager.default.fileExists(atPath: log))
+            try db.execute(sql: "COMMIT")
+        }
+        #expect(throws: DatabaseError.self) { try idle.execute("UPDATE note SET text = 'old'") }
+        try idle.close()
+        #expect(try notes(queue) == ["new"])
+        try queue.close()
+        #expect(try open() == ["new"])
     }
 }

@@ -101,7 +101,7 @@ extension DatabaseFile {
             try DurableFile(at: new).syncName()
             try interrupter.check()
             let aside = try replace(place, by: new)
-            file.stayReserved(as: aside)
+            file.stayLocked()
             progress.map { $0.completedUnitCount = $0.totalUnitCount }
             report.setAside = aside
             onEvent?(.setAside(place.path, as: aside.path))

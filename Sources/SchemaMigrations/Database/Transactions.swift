@@ -57,10 +57,19 @@ extension Database {
     }
 
     private func beginWriting() throws {
+        try noticingMovedFile { try beginTransaction(.immediate) }
+        // In WAL mode, SQLite itself would write to the log of the file that has the name now.
+        guard app_migrations_has_moved(sqliteConnection) != 0 else { return }
+        try rollback()
+        throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED)
+    }
+
+    /// Runs the body, and throws another error than a busy one if waiting would not help: a file that was set aside stays
+    /// locked once another one has its name.
+    fileprivate func noticingMovedFile<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            try beginTransaction(.immediate)
+            return try body()
         } catch let error as DatabaseError where error.isBusy {
-            // A damaged file stays reserved once another one has its name: waiting would not help.
             guard app_migrations_has_moved(sqliteConnection) == 0 else {
                 throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED)
             }
@@ -112,7 +121,9 @@ extension DatabaseReader {
         waitingUpTo limit: Duration, _ body: (Database) throws -> Value
     ) throws -> Value {
         try waitWhileBusy(upTo: limit) {
-            try unsafeReentrantRead { db in try db.readSnapshot { try body(db) } }
+            try unsafeReentrantRead { db in
+                try db.noticingMovedFile { try db.readSnapshot { try body(db) } }
+            }
         }
     }
 }

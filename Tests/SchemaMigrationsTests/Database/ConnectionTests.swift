@@ -37,6 +37,28 @@ struct ConnectionTests {
         }
     }
 
+    @Test("whose file was replaced begins no transaction, which would write to the log of the new file")
+    func replacedFile() throws {
+        try queue.execute("CREATE TABLE a(x)")
+        let pool = try DatabasePool(path: folder.path("new.sqlite"))
+        try pool.execute("CREATE TABLE a(x)")
+        try pool.close()
+        try FileManager.default.removeItem(atPath: queue.path)
+        try FileManager.default.moveItem(atPath: pool.path, toPath: queue.path)
+        let new = try DatabasePool(path: queue.path)
+        try new.execute("INSERT INTO a VALUES (1)")
+        let error = try #require(throws: DatabaseError.self) {
+            try queue.writeWithoutTransaction { db in
+                try db.withWriteTransaction(waitingUpTo: .zero) {
+                    try db.execute(sql: "INSERT INTO a VALUES (2)")
+                }
+            }
+        }
+        #expect(error.extendedResultCode == .SQLITE_READONLY_DBMOVED)
+        #expect(try new.integers("SELECT x FROM a") == [1])
+        try new.close()
+    }
+
     /// Pragmas, with a value other than the default.
     static let pragmas = [
         ("ignore_check_constraints", "ON"), ("query_only", "1"), ("writable_schema", "ON"),
