@@ -124,14 +124,17 @@ package struct BackupMaker {
         return copy
     }
 
-    /// Removes older copies, and ignores failures, which must not stop the migration.
+    /// Removes older copies, and the files that SQLite has made beside one that was opened. Ignores failures, which must not stop
+    /// the migration.
     ///
     /// - Parameter kept: the names of the last copy, of the one from before everything that the present attempt has changed, and of
     ///   the one from before this version of the app. They stay, even if the clock was ahead when an older copy was made.
     private func prune(copiesOf file: URL, except kept: Set<String>) {
         let older = Self.copies(of: [file], in: folder).filter { !kept.contains($0.lastPathComponent) }
         for copy in older.dropFirst(max(kept.count, keep) - kept.count) {
-            try? FileManager.default.removeItem(at: copy)
+            for end in ["", "-journal", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(at: copy.appending(end: end))
+            }
         }
     }
 
@@ -142,7 +145,8 @@ package struct BackupMaker {
     private func removeUnfinishedCopies(of file: URL) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let prefix = Self.prefix(of: file)
-        for name in names where name.hasPrefix(prefix) && name.contains(".backup.partial") {
+        for name in names
+        where name.hasPrefix(prefix) && name.dropFirst(prefix.count).contains(".backup.partial") {
             try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
     }

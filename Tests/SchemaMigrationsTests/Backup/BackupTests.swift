@@ -351,6 +351,23 @@ struct BackupTests {
         #expect(BackupMaker.copies(of: [mails], in: copies).count == 1)
     }
 
+    @Test("is no unfinished one because the database has such a name")
+    func nameOfUnfinishedCopy() throws {
+        let queue = try folder.queue("old.backup.partial.sqlite")
+        for count in 1...3 { try migrator(count).migrate(queue) }
+        #expect(try names().count == 2)
+    }
+
+    @Test("is removed with the files that SQLite has left beside it")
+    func openedCopy() throws {
+        let queue = try folder.queue()
+        try migrator(1).migrate(queue)
+        let oldest = try #require(try migrator(2, keep: 1).migrate(queue).backup)
+        for end in ["-journal", "-wal", "-shm"] { try Data().write(to: oldest.appending(end: end)) }
+        let backup = try #require(try migrator(3, keep: 1).migrate(queue).backup)
+        #expect(try names() == [backup.lastPathComponent])
+    }
+
     @Test("is removed before the next one if a crash left it unfinished")
     func unfinished() throws {
         let queue = try folder.queue()
