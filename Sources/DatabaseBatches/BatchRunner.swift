@@ -12,9 +12,8 @@ extension BatchFailure {
 
 /// Runs the batches of one deferred step, and finds the size with which a batch takes the target time.
 ///
-/// A batch that fails is halved, until the row to blame is alone. That row is set aside, and the step goes on after it.
-/// Each run retries the rows that earlier runs have set aside. Between two that fail again comes a batch of others, which need not
-/// wait for them all.
+/// The first batch is one row, so that a short run gets further, too. A batch that fails is halved, until the row to blame is alone.
+/// That row is set aside, and the step goes on after it. Each run retries the rows that earlier runs have set aside, after all others.
 package struct BatchRunner: BatchRun {
     /// Runs a batch.
     ///
@@ -22,7 +21,6 @@ package struct BatchRunner: BatchRun {
     /// - Throws: ``UndoneBatch``, when the body throws or takes too long.
     package typealias Run = (Batch) throws -> (BatchOutcome, Duration)
 
-    private static let firstSize = 8
     private static let maximumSize = 100_000
     /// More rows than these are no bad rows, but a bad step.
     private static let maximumRowsSetAside = 100
@@ -48,12 +46,12 @@ package struct BatchRunner: BatchRun {
         self.run = run
         fixedSize = environment.observer?.batchSize
         limitsTime = environment.limitsTime
-        size = fixedSize ?? Self.firstSize
+        size = fixedSize ?? 1
         self.rowsSetAside = rowsSetAside
         // A run may end before it has come to all of them: each begins with any of them.
         let first = environment.limitsTime ? Int.random(in: 0..<max(1, rowsSetAside)) : 0
         retries = Array(first..<rowsSetAside) + Array(0..<first)
-        part = retries.first.map(Batch.Part.retry) ?? .next(size)
+        part = .next(size)
     }
 
     package mutating func next(_ settlement: Settlement, patience: Duration) throws -> BatchOutcome {
@@ -67,8 +65,8 @@ package struct BatchRunner: BatchRun {
                 case .more(let position): advance(position, duration)
                 case .rowsLeft(let position, let left):
                     isAtEnd = true
-                    if let next = retries.first {
-                        part = .retry(next)
+                    if !retries.isEmpty {
+                        part = nextPart
                         return .more(position)
                     }
                     return .rowsLeft(position, BatchFailure(left.title, lastFailure?.cause ?? left.cause))
@@ -93,7 +91,11 @@ package struct BatchRunner: BatchRun {
         case .setAside: size = fixedSize ?? 1
         case .next: adapt(to: duration)
         }
-        part = retries.first.map(Batch.Part.retry) ?? .next(size)
+        part = nextPart
+    }
+
+    private var nextPart: Batch.Part {
+        (isAtEnd || isBlocked ? retries.first : nil).map(Batch.Part.retry) ?? .next(size)
     }
 
     /// Prepares a smaller batch, or the setting aside of a row.
@@ -107,7 +109,7 @@ package struct BatchRunner: BatchRun {
             // That of the first row, so that two runs name the same.
             if lastFailure == nil || index < firstFailing { (lastFailure, firstFailing) = (failure, index) }
             retries.removeFirst()
-            part = (isAtEnd || isBlocked ? retries.first : nil).map(Batch.Part.retry) ?? .next(size)
+            part = nextPart
         case .next:
             if let smaller = batch.smallerSize {
                 size = max(1, smaller)
@@ -115,10 +117,10 @@ package struct BatchRunner: BatchRun {
             } else if batch.isRow, rowsSetAside < Self.maximumRowsSetAside {
                 lastFailure = failure
                 part = .setAside
-            } else if batch.isRow, let next = retries.first {
+            } else if batch.isRow, !retries.isEmpty {
                 // One that is done makes room for it.
                 isBlocked = true
-                part = .retry(next)
+                part = nextPart
             } else {
                 throw failure
             }

@@ -8,8 +8,10 @@ struct DeferredDatabaseStep: BatchWork {
     let place: SQLiteStore
     let batches: any StepBatches
 
-    func begin() throws -> StepPosition {
-        try place.database.readSnapshot(waitingUpTo: .defaultBusyTimeout) { try batches.begin($0) }
+    func begin() throws -> StepPosition { try begin(waitingUpTo: .defaultBusyTimeout) }
+
+    private func begin(waitingUpTo limit: Duration) throws -> StepPosition {
+        try place.database.readSnapshot(waitingUpTo: limit) { try batches.begin($0) }
     }
 
     func isNeededAgain() throws -> Bool {
@@ -27,11 +29,18 @@ struct DeferredDatabaseStep: BatchWork {
         }
     }
 
-    func batches(rowsSetAside: Int, in environment: Environment) -> any BatchRun {
-        BatchRunner(rowsSetAside: rowsSetAside, in: environment, run)
+    func batches(from position: StepPosition, in environment: Environment) -> any BatchRun {
+        var beginning = position.hasCursor ? position : nil
+        return BatchRunner(rowsSetAside: position.setAside.count, in: environment) { batch in
+            // Counting the rows of a large table takes long: others can write meanwhile, and it is no time of a batch.
+            let position = try beginning ?? begin(waitingUpTo: batch.patience)
+            beginning = position
+            return try run(batch, from: position)
+        }
     }
 
-    private func run(_ batch: Batch) throws -> (BatchOutcome, Duration) {
+    /// - Parameter beginning: where the step begins, unless a batch of it has run.
+    private func run(_ batch: Batch, from beginning: StepPosition) throws -> (BatchOutcome, Duration) {
         // Waits outside the access to the database, so that the app can use its connection meanwhile.
         try waitWhileBusy(upTo: batch.patience) {
             var result = (BatchOutcome.endedElsewhere, Duration.zero)
@@ -41,7 +50,7 @@ struct DeferredDatabaseStep: BatchWork {
                 let settings = try ConnectionSettings(db)
                 defer { settings.giveBack(db) }
                 try db.withDurableCommits(waitingUpTo: .zero) {
-                    result = try run(batch, settings.attached, db)
+                    result = try run(batch, from: beginning, settings.attached, db)
                 }
             }
             return result
@@ -50,13 +59,13 @@ struct DeferredDatabaseStep: BatchWork {
 
     /// Runs a batch and records how far the step is, in one transaction.
     private func run(
-        _ batch: Batch, _ attached: AttachedDatabases, _ db: Database
+        _ batch: Batch, from beginning: StepPosition, _ attached: AttachedDatabases, _ db: Database
     ) throws -> (BatchOutcome, Duration) {
         let body = BatchBody(batch, orThrow: place.stepEndedTransaction)
         do {
             return try db.withWriteTransaction(waitingUpTo: .zero, committingWithin: Batch.limit) {
                 try body.watch.observe(db) {
-                    let result = try run(batch, body, db)
+                    let result = try run(batch, from: beginning, body, db)
                     try body.blamingNoRow { try attached.checkOthers(db) }
                     return result
                 }
@@ -69,14 +78,14 @@ struct DeferredDatabaseStep: BatchWork {
     }
 
     private func run(
-        _ batch: Batch, _ body: BatchBody, _ db: Database
+        _ batch: Batch, from beginning: StepPosition, _ body: BatchBody, _ db: Database
     ) throws -> (BatchOutcome, Duration) {
         let (manager, id) = (batch.settlement.manager, batch.settlement.id)
         let record = try place.state(of: manager, db).record(of: manager)
         guard let record, !record.hasSettled(id) else { return (.endedElsewhere, .zero) }
         guard !record.isNewer(than: batch.settlement.appVersion) else { return (.overtaken, .zero) }
         let known = record.position(of: id)
-        var position = try known ?? batches.begin(db)
+        var position = known.flatMap { $0.hasCursor ? $0 : nil } ?? beginning
         let start = ContinuousClock.now
         let isAtEnd = try batches.run(batch.part, &position, body, db)
         let duration = ContinuousClock.now - start

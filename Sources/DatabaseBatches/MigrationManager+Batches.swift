@@ -17,7 +17,7 @@ extension MigrationManager {
     /// visited: write them in the new form. Those that it inserts or writes in between may be, so let the statement say which rows are
     /// old: `hash IS NULL`. A fresh install does not need the step.
     ///
-    /// A row that fails is set aside, and each run retries it.
+    /// A row that fails is set aside, and each run retries it, after all others.
     ///
     /// Rows in the old form may come later, too: from an older build, from another device, from a backup. Say which rows these
     /// are, and each `runDeferred` looks for them, wherever their keys are, and so does a launch before a step that is

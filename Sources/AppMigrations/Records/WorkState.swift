@@ -161,6 +161,9 @@ package struct StepPosition: Sendable, Equatable {
 
     package init() {}
 
+    /// False before the first portion, unless a launch has found where that begins.
+    package var hasCursor: Bool { cursor != nil }
+
     /// Decodes the cursor; nil before the first portion.
     package func cursor<Cursor: Decodable>(as type: Cursor.Type) throws -> Cursor? {
         try cursor.map { try JSONDecoder().decode(type, from: Data($0.utf8)) }

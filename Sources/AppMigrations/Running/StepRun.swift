@@ -47,7 +47,7 @@ final class StepRun {
     /// Where the step was left.
     private var position: StepPosition { open.position ?? StepPosition() }
     /// True if it goes on where an earlier attempt has got to.
-    var isContinued: Bool { position.cursor != nil }
+    var isContinued: Bool { position.hasCursor }
 
     private var settlement: Settlement {
         Settlement(work: work, appVersion: run.input.request.current, started: started)
@@ -151,8 +151,7 @@ final class StepRun {
     }
 
     private func runBatches(of work: any BatchWork, _ progress: Progress) throws -> StepEnd? {
-        var batches = work.batches(
-            rowsSetAside: position.setAside.count, in: run.input.registration.environment)
+        var batches = work.batches(from: position, in: run.input.registration.environment)
         var last = position
         while true {
             guard let lock = try run.stepLock(for: pending, isBegun: true) else {

@@ -9,8 +9,8 @@ package protocol BatchWork: Sendable {
 
     /// Returns the batches of one run.
     ///
-    /// - Parameter rowsSetAside: how many rows earlier runs have set aside.
-    func batches(rowsSetAside: Int, in environment: Environment) -> any BatchRun
+    /// - Parameter position: where earlier runs have left the step.
+    func batches(from position: StepPosition, in environment: Environment) -> any BatchRun
 
     /// Returns true if the step has run, and is needed again. Any thread.
     func isNeededAgain() throws -> Bool

@@ -233,8 +233,8 @@ extension MemoryBatches {
 
     func mayBeNeededAgain() -> Bool { false }
 
-    func batches(rowsSetAside: Int, in environment: Environment) -> any BatchRun {
-        BatchRunner(rowsSetAside: rowsSetAside, in: environment) { batch in
+    func batches(from position: StepPosition, in environment: Environment) -> any BatchRun {
+        BatchRunner(rowsSetAside: position.setAside.count, in: environment) { batch in
             (try arguments.process.run(step.id) { try runBody(batch) }, .zero)
         }
     }
