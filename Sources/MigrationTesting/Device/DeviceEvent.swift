@@ -4,6 +4,7 @@ import MigrationTools
 /// An event on a device in a random history.
 enum DeviceEvent: Sendable, Hashable {
     case launch(AppVersion)
+    /// See ``SimulatedDevice/kill(atMomentFromStart:launching:)``.
     case kill(AppVersion, moment: Int)
     /// A launch with time for some batches of deferred work.
     case stop(AppVersion, batches: Int)
@@ -26,12 +27,10 @@ enum DeviceEvent: Sendable, Hashable {
             case 1: events.append(.restore)
             case 2...4 where kills < 2:
                 kills += 1
-                // Choose an upgrade if there is one, and prefer an early moment: most launches have few.
+                // Choose an upgrade if there is one.
                 position = Int.random(
                     in: min(position + 1, versions.count - 1)..<versions.count, using: &random)
-                let last = [6, 12, 24][Int.random(in: 0..<3, using: &random)]
-                let moment = Int.random(in: 1...last, using: &random)
-                events.append(.kill(versions[position], moment: moment))
+                events.append(.kill(versions[position], moment: Int.random(in: 1...256, using: &random)))
             case 5:
                 position = Int.random(in: 0...position, using: &random)
                 events.append(.launch(versions[position]))

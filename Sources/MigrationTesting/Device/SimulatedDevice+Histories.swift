@@ -77,7 +77,7 @@ extension SimulatedDevice {
                     }
                 case .kill(let version, let moment):
                     try device.play(version, invariant) {
-                        try !device.kill(atMoment: moment, launching: version)
+                        try !device.kill(atMomentFromStart: moment, launching: version)
                     }
                 case .stop(let version, let batches):
                     try device.play(version, invariant) {

@@ -139,6 +139,22 @@ public final class SimulatedDevice {
         try run(version, as: "launch as", dying: .moment(moment)).isDead
     }
 
+    /// Launches the app, and kills it at a given moment, counted on from the first one if the launch has fewer: so that every
+    /// moment is as likely, however many there are.
+    ///
+    /// - Returns: false if the launch has no moment. It completed.
+    package func kill(atMomentFromStart moment: Int, launching version: AppVersion) throws -> Bool {
+        let before = (highest, log)
+        try FileManager.default.copyItem(at: folder, to: copy(0))
+        defer { try? FileManager.default.removeItem(at: copy(0)) }
+        let process = try run(version, as: "launch as", dying: .moment(moment))
+        guard !process.isDead, process.moments > 0 else { return process.isDead }
+        (highest, log) = before
+        try FileManager.default.removeItem(at: folder)
+        try FileManager.default.copyItem(at: copy(0), to: folder)
+        return try kill(atMoment: (moment - 1) % process.moments + 1, launching: version)
+    }
+
     /// Makes a backup of the folder.
     ///
     /// - Throws: an error of the file system.

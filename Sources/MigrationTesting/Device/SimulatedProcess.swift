@@ -35,6 +35,11 @@ package final class SimulatedProcess: Sendable {
     private let death: Death
     private let deferredBatches: Int?
     private let life = Locked(Life())
+    private let watched = Locked<[Watched]>([])
+
+    private struct Watched {
+        weak var database: (any DatabaseWriter)?
+    }
 
     /// Creates a process.
     ///
@@ -46,6 +51,9 @@ package final class SimulatedProcess: Sendable {
 
     /// True if the process has been killed.
     package var isDead: Bool { life.withLock(\.isDead) }
+
+    /// The number of moments that there have been.
+    var moments: Int { life.withLock(\.moments) }
 
     /// Notes on the work of the process's managers.
     var notes: LaunchNotes { life.withLock(\.notes) }
@@ -93,8 +101,15 @@ extension SimulatedProcess: LaunchObserver {
     }
 
     package func willUse(_ place: any MigrationPlace) {
-        guard let place = place as? SQLiteStore else { return }
-        place.database.unsafeReentrantWrite { db in
+        guard let database = (place as? SQLiteStore)?.database else { return }
+        let isNew = watched.withLock { watched in
+            // A commit is one moment, however many managers work in the database.
+            guard !watched.contains(where: { $0.database === database }) else { return false }
+            watched.append(Watched(database: database))
+            return true
+        }
+        guard isNew else { return }
+        database.unsafeReentrantWrite { db in
             // Observe as long as the database is open, since a dead process stays dead.
             db.add(transactionObserver: WatchedCommits(self), extent: .databaseLifetime)
         }

@@ -43,7 +43,7 @@ final class FleetDevice {
         defer { if let after = try? contents() { note(before, after) } }
         do {
             let isDead =
-                try moment.map { try device.kill(atMoment: $0, launching: next.version) } ?? false
+                try moment.map { try device.kill(atMomentFromStart: $0, launching: next.version) } ?? false
             if moment == nil { try device.launch(as: next.version) }
             let verb =
                 release.map {

@@ -7,6 +7,7 @@ import MigrationTools
 enum FleetEvent: Sendable {
     /// A launch: the first one installs the app.
     case launch(Int, AppVersion)
+    /// See ``SimulatedDevice/kill(atMomentFromStart:launching:)``.
     case kill(Int, AppVersion, moment: Int)
     /// A new row or another value, which the seed decides.
     case write(Int, seed: UInt64)
@@ -36,7 +37,7 @@ enum FleetEvent: Sendable {
                 15 where kills[index] > 0:
                 kills[index] -= 1
                 let version = versions[Int.random(in: release..<versions.count, using: &random)]
-                return .kill(index + 1, version, moment: Int.random(in: 1...12, using: &random))
+                return .kill(index + 1, version, moment: Int.random(in: 1...256, using: &random))
             default:
                 releases[index] = Int.random(in: release..<versions.count, using: &random)
             }

@@ -124,14 +124,14 @@ package struct BackupMaker {
         return copy
     }
 
-    /// Removes older copies, and the files that SQLite has made beside one that was opened. Ignores failures, which must not stop
-    /// the migration.
+    /// Removes older copies, and ignores failures, which must not stop the migration.
     ///
     /// - Parameter kept: the names of the last copy, of the one from before everything that the present attempt has changed, and of
     ///   the one from before this version of the app. They stay, even if the clock was ahead when an older copy was made.
     private func prune(copiesOf file: URL, except kept: Set<String>) {
         let older = Self.copies(of: [file], in: folder).filter { !kept.contains($0.lastPathComponent) }
         for copy in older.dropFirst(max(kept.count, keep) - kept.count) {
+            // SQLite may have made files beside one that was opened.
             for end in ["", "-journal", "-wal", "-shm"] {
                 try? FileManager.default.removeItem(at: copy.appending(end: end))
             }

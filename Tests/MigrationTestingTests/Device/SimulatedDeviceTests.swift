@@ -123,6 +123,48 @@ struct SimulatedDeviceTests {
         }
     }
 
+    @Test("is killed at a moment that counts on from the first one if a launch has fewer")
+    func momentFromStart() throws {
+        func killed(_ kill: (SimulatedDevice) throws -> Bool) throws -> [String]? {
+            let device = try SimulatedDevice(Self.plainApp)
+            try device.launch(as: "1.0")
+            return try kill(device) ? device.log : nil
+        }
+        var logs: [[String]] = []
+        while let log = try killed({ try $0.kill(atMoment: logs.count + 1, launching: "2.0") }) {
+            logs.append(log)
+        }
+        #expect(logs.count > 4)
+        for moment in logs.indices {
+            let later = logs.count * (1 + moment % 2) + moment + 1
+            #expect(try killed { try $0.kill(atMomentFromStart: later, launching: "2.0") } == logs[moment])
+        }
+    }
+
+    @Test("has two moments in a commit, however many managers work in the database")
+    func managersOfOneDatabase() throws {
+        func moments(managers: Int) throws -> Int {
+            var moment = 1
+            while true {
+                let device = try SimulatedDevice { folder, version in
+                    let queue = try DatabaseQueue(path: folder.appendingPathComponent("app.sqlite").path)
+                    for number in 1...managers {
+                        let manager = try MigrationManager(
+                            name: "\(number)", currentVersion: version, adopting: .newApp,
+                            store: .database(queue))
+                        manager.whenMigratingToVersion("1.0", in: queue, onFreshInstall: .run) { _ in }
+                        if number == managers { try manager.migrate() }
+                    }
+                }
+                guard try device.kill(atMoment: moment, launching: "1.0") else { return moment - 1 }
+                moment += 1
+            }
+        }
+        let alone = try moments(managers: 1)
+        #expect(alone > 4)
+        #expect(try moments(managers: 3) == alone)
+    }
+
     @Test("writes nothing after its death, even if the app continues")
     func deadIsDead() throws {
         var records: Data?
