@@ -30,17 +30,19 @@ struct DeferredDatabaseStep: BatchWork {
     }
 
     func batches(from position: StepPosition, in environment: Environment) -> any BatchRun {
-        var beginning = position.hasCursor ? position : nil
+        var hasBegun = position.hasCursor
+        var beginning: StepPosition?
         return BatchRunner(rowsSetAside: position.setAside.count, in: environment) { batch in
             // Counting the rows of a large table takes long: others can write meanwhile, and it is no time of a batch.
-            let position = try beginning ?? begin(waitingUpTo: batch.patience)
-            beginning = position
-            return try run(batch, from: position)
+            if !hasBegun, beginning == nil { beginning = try begin(waitingUpTo: batch.patience) }
+            let result = try run(batch, from: beginning)
+            (hasBegun, beginning) = (true, nil)
+            return result
         }
     }
 
-    /// - Parameter beginning: where the step begins, unless a batch of it has run.
-    private func run(_ batch: Batch, from beginning: StepPosition) throws -> (BatchOutcome, Duration) {
+    /// - Parameter beginning: where the step begins, if no batch of it has run, and that is known.
+    private func run(_ batch: Batch, from beginning: StepPosition?) throws -> (BatchOutcome, Duration) {
         // Waits outside the access to the database, so that the app can use its connection meanwhile.
         try waitWhileBusy(upTo: batch.patience) {
             var result = (BatchOutcome.endedElsewhere, Duration.zero)
@@ -59,7 +61,7 @@ struct DeferredDatabaseStep: BatchWork {
 
     /// Runs a batch and records how far the step is, in one transaction.
     private func run(
-        _ batch: Batch, from beginning: StepPosition, _ attached: AttachedDatabases, _ db: Database
+        _ batch: Batch, from beginning: StepPosition?, _ attached: AttachedDatabases, _ db: Database
     ) throws -> (BatchOutcome, Duration) {
         let body = BatchBody(batch, orThrow: place.stepEndedTransaction)
         do {
@@ -78,14 +80,14 @@ struct DeferredDatabaseStep: BatchWork {
     }
 
     private func run(
-        _ batch: Batch, from beginning: StepPosition, _ body: BatchBody, _ db: Database
+        _ batch: Batch, from beginning: StepPosition?, _ body: BatchBody, _ db: Database
     ) throws -> (BatchOutcome, Duration) {
         let (manager, id) = (batch.settlement.manager, batch.settlement.id)
         let record = try place.state(of: manager, db).record(of: manager)
         guard let record, !record.hasSettled(id) else { return (.endedElsewhere, .zero) }
         guard !record.isNewer(than: batch.settlement.appVersion) else { return (.overtaken, .zero) }
         let known = record.position(of: id)
-        var position = known.flatMap { $0.hasCursor ? $0 : nil } ?? beginning
+        var position = try known.flatMap { $0.hasCursor ? $0 : nil } ?? beginning ?? batches.begin(db)
         let start = ContinuousClock.now
         let isAtEnd = try batches.run(batch.part, &position, body, db)
         let duration = ContinuousClock.now - start

@@ -234,6 +234,40 @@ struct DeferredRowsTests {
         }
     }
 
+    @Test("begins anew in a copy from before that is restored while it runs")
+    func restoredMeanwhile() throws {
+        let database = try database(Rows.all[0])
+        func makeManager() throws -> MigrationManager {
+            let manager = try manager(database)
+            manager.afterMigratingToVersion("2.1-1", in: database, overRowsOf: "photo") { db, rows in
+                try db.execute(
+                    literal: "UPDATE photo SET hash = coalesce(hash, 0) + 2 WHERE \(rows.condition)")
+            }
+            return manager
+        }
+        func count(hash: Int) throws -> Int {
+            try integer("SELECT count(*) FROM photo WHERE hash = \(hash)", database)
+        }
+        try makeManager().migrate()
+        let copy = try app.folder.queue("copy.sqlite")
+        try database.backup(to: copy)
+        let first = try makeManager()
+        _ = try first.runDeferred(while: {
+            if (try? count(hash: 3)) ?? 0 > 2 { first.deferredProgress.cancel() }
+            return true
+        })
+        #expect(try count(hash: 1) > 0)
+        // The run continues where the first one was cut short.
+        var isRestored = false
+        _ = try makeManager().runDeferred(while: {
+            #expect(throws: Never.self) { if !isRestored { try copy.backup(to: database) } }
+            isRestored = true
+            return true
+        })
+        _ = try makeManager().runDeferred()
+        #expect(try count(hash: 3) == 300)
+    }
+
     @Test("counts its rows while other connections write")
     func counting() throws {
         let app = app
