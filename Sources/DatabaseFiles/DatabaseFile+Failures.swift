@@ -31,7 +31,16 @@ extension DatabaseFile {
         }
     }
 
+    /// Throws if the path is a URI with a query, of which only SQLite knows which file it means, and how to read it.
+    func checkPath() throws {
+        guard path.hasPrefix("file:"), path.contains("?") else { return }
+        throw MigrationError(
+            .misuse, "The path \(path) has a query, with which a database can only be opened",
+            remedy: "Pass the path of the file, and say the rest in the configuration. Nothing was changed.")
+    }
+
     func mappingErrors<Result>(_ body: () throws -> Result) throws -> Result {
+        try checkPath()
         do {
             return try body()
         } catch {

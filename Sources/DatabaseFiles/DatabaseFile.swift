@@ -129,6 +129,7 @@ public struct DatabaseFile: Sendable {
                 .misuse, "The path of the database is empty, which SQLite takes for a temporary database",
                 remedy: "Pass the path of a file. For that of an app group, check the group's identifier.")
         }
+        if mayChangeFiles { try checkPath() }
         var configuration = configuration
         // After the app has prepared a connection, which may be encrypted, and before GRDB sets up WAL mode.
         configuration.prepareDatabase { try $0.requireCurrentFile() }
@@ -157,6 +158,12 @@ public struct DatabaseFile: Sendable {
             }
             return database
         }
+    }
+
+    /// True if opening looks at the files itself, and not only SQLite.
+    private var mayChangeFiles: Bool {
+        if case .salvage = damagedRule { return true }
+        return rule == .refuse || !oldPaths.isEmpty
     }
 
     private var missing: MigrationError {

@@ -16,6 +16,29 @@ struct DatabaseFileTests {
         folder = try TemporaryFolder()
     }
 
+    @Test("with a query can be opened, and refuses what needs its file")
+    func query() throws {
+        let path = "file://\(folder.path("app.sqlite"))?cache=private"
+        try DatabaseFile(path: path).openQueue().close()
+        let calls: [() throws -> Void] = [
+            { _ = try DatabaseFile(path: path, movedFrom: ["old.sqlite"]).openQueue() },
+            { _ = try DatabaseFile(path: path, ifMissing: .refuse).openPool() },
+            { _ = try DatabaseFile(path: path, ifDamaged: .salvage(into: DatabaseMigrator())).openQueue() },
+            { try DatabaseFile(path: path).check() },
+            { _ = try DatabaseFile(path: path).salvage(into: DatabaseMigrator()) },
+            { _ = try DatabaseFile(path: path).foundDatabases() },
+        ]
+        for call in calls {
+            let error = try #require(throws: MigrationError.self, performing: call)
+            #expect(error.code == .misuse)
+            #expect(
+                error.description == """
+                    The path \(path) has a query, with which a database can only be opened. Pass the path of the file, and \
+                    say the rest in the configuration. Nothing was changed.
+                    """)
+        }
+    }
+
     @Test("has a path: SQLite would take none for a temporary database", arguments: ["", "file:", "file://"])
     func emptyPath(path: String) throws {
         for oldPaths in [[], [folder.path("app.sqlite")]] {

@@ -25,6 +25,7 @@ extension DatabaseFile {
     /// - Throws: `MigrationError` with the code `damagedDatabase` and SQLite's first finding, when the database is
     ///   damaged; `CancellationError`.
     public func check(progress: Progress? = nil) throws {
+        try checkPath()
         // Opening would create a missing file.
         guard let place = places().first?.url else { return }
         let file = SQLiteFile(path: place.path, configuration: configuration, waitingFor: limit)
